@@ -1,0 +1,144 @@
+"""Every error class of Outcrop, one tree.
+
+OutcropError
+├── UsageError                what was asked for makes no sense: exit status 2
+│   ├── ObjectiveError        no objective, or one that is too long
+│   └── UnknownNameError      no such specialist, tool, run, column: closest names offered
+├── WorkspaceError            the workspace or run folder cannot be used: exit status 1
+│   ├── WorkspaceBusyError    another run holds it
+│   ├── PathError             outside the workspace, missing, a folder, not a regular file
+│   └── SpillError            a spill file could not be written
+├── JournalError              the journal cannot be written, or is no journal
+├── DataError                 a data file cannot be read as a table, or holds no such thing
+│   └── ArgumentError         a tool's argument does not fit the data
+├── ModelError                a model could not answer (`retryable` says whether again may help)
+│   └── ScriptExhaustedError  a ScriptedModel has no turn left
+├── LaunchError               a specialist could not be started
+├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
+└── PoolClosedError           the pool takes no work any more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class OutcropError(Exception):
+    """Base of all errors that Outcrop raises; `str()` of it is written for a person."""
+
+    kind = "error"
+
+
+class UsageError(OutcropError):
+    """What was asked for makes no sense as it stands."""
+
+    kind = "usage"
+
+
+class ObjectiveError(UsageError):
+    """The objective is empty or too long."""
+
+    kind = "objective"
+
+
+class UnknownNameError(UsageError):
+    """No such name among those known; the closest are offered."""
+
+    kind = "unknown_name"
+
+    def __init__(self, what: str, name: str, close: Iterable[str] = (), known: Iterable[str] = ()) -> None:
+        self.what, self.name, self.close = what, name, tuple(close)
+        hint = f" Did you mean {', '.join(map(repr, self.close))}?" if self.close else ""
+        listed = list(known)
+        if not hint and listed:
+            more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
+            hint = f" Known: {', '.join(listed[:20])}{more}."
+        super().__init__(f"There is no {what} {name!r}.{hint}")
+
+
+class WorkspaceError(OutcropError):
+    """The workspace or a folder of it cannot be used."""
+
+    kind = "workspace"
+
+
+class WorkspaceBusyError(WorkspaceError):
+    """Another run is under way in this workspace."""
+
+    kind = "workspace_busy"
+
+
+class PathError(WorkspaceError):
+    """A path is missing, outside the workspace, or not the kind of file that is needed."""
+
+    kind = "path"
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{self.path}: {reason}")
+
+
+class SpillError(WorkspaceError):
+    """A spill file could not be written."""
+
+    kind = "spill"
+
+
+class JournalError(OutcropError):
+    """The journal cannot be written or read."""
+
+    kind = "journal"
+
+
+class DataError(OutcropError):
+    """A data file cannot be read as a table, or does not hold what was asked for."""
+
+    kind = "data"
+
+
+class ArgumentError(DataError):
+    """A tool's argument does not fit the tool or the data; `field` names it."""
+
+    kind = "argument"
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field, self.reason = field, reason
+        super().__init__(f"{field}: {reason}")
+
+
+class ModelError(OutcropError):
+    """A model could not answer."""
+
+    kind = "model"
+
+    def __init__(self, message: str, *, retryable: bool = False, error_type: str = "api_error") -> None:
+        self.retryable, self.error_type = retryable, error_type
+        super().__init__(message)
+
+
+class ScriptExhaustedError(ModelError):
+    """A ScriptedModel was asked for more turns than it was given."""
+
+    kind = "script_exhausted"
+
+
+class LaunchError(OutcropError):
+    """A specialist process could not be started."""
+
+    kind = "launch"
+
+
+class ProtocolError(OutcropError):
+    """Bytes that are not protocol 1; `field` names the first fault where there is one."""
+
+    kind = "protocol"
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+class PoolClosedError(OutcropError):
+    """The pool was closed and takes no work any more."""
+
+    kind = "pool_closed"

@@ -1,0 +1,136 @@
+"""Protocol 1: the request on a specialist's stdin, the stream on its stdout, the completion that ends it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+PROTOCOL = 1
+
+CompletionStatus = Literal["success", "partial", "error", "capability_gap"]
+ArtifactKind = Literal["table", "plot", "report", "other"]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ModelChannel(_Wire):
+    """Where a specialist asks for model turns: an inherited AF_UNIX stream socket."""
+
+    fd: int
+
+
+class DispatchLimits(_Wire):
+    """The limits a specialist should know to stay within them."""
+
+    timeout_seconds: float
+    grace_seconds: float
+    result_chars: int
+    preview_rows: int
+
+
+class ToolCall(_Wire):
+    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class Dispatch(_Wire):
+    """The request: one line on the child's stdin, then end of file."""
+
+    type: Literal["dispatch"] = "dispatch"
+    protocol: Literal[1] = 1
+    dispatch_id: str
+    specialist: str
+    objective: str
+    context: dict[str, Any] = {}
+    workspace: str
+    results_dir: str
+    limits: DispatchLimits
+    model_channel: ModelChannel | None = None
+    call: ToolCall | None = None
+
+
+class Artifact(_Wire):
+    """A file that a specialist wrote; a bare path is accepted for it."""
+
+    path: str
+    kind: ArtifactKind = "other"
+    title: str = ""
+
+
+def _as_artifact(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+def _as_text(value: Any) -> Any:
+    """Findings and the like are sentences, but a specialist in another language may well send an object."""
+    from outcrop_schemas import wire
+
+    return value if isinstance(value, str) else wire.dumps(value).decode()
+
+
+def _as_list(value: Any) -> Any:
+    return [] if value is None else [value] if isinstance(value, str | dict) else value
+
+
+Sentence = Annotated[str, BeforeValidator(_as_text)]
+Sentences = Annotated[list[Sentence], BeforeValidator(_as_list)]
+
+
+class Evidence(_Wire):
+    supports: Sentences = []
+    contradicts: Sentences = []
+    new_hypotheses: Sentences = []
+
+
+class Completion(_Wire):
+    """The last message of a specialist. Only dispatch_id, status and results are required."""
+
+    type: Literal["completion"] = "completion"
+    dispatch_id: str
+    status: CompletionStatus
+    summary: Annotated[str, BeforeValidator(lambda v: "" if v is None else _as_text(v))] = ""
+    results: dict[str, Any]
+    artifacts: Annotated[list[Annotated[Artifact, BeforeValidator(_as_artifact)]], BeforeValidator(_as_list)] = []
+    findings: Sentences = []
+    evidence: Annotated[Evidence, BeforeValidator(lambda v: {} if v is None else v)] = Evidence()
+    recommendations: Sentences = []
+    blockers: Sentences = []
+    gap: dict[str, Any] | None = None
+    errors: Sentences = []
+    usage: Annotated[dict[str, Any], BeforeValidator(lambda v: {} if v is None else v)] = {}
+
+
+class Started(_Wire):
+    type: Literal["started"] = "started"
+    dispatch_id: str
+    pid: int
+
+
+class Progress(_Wire):
+    """What is being done, how far, and optionally what was found so far (at most 64 KiB)."""
+
+    type: Literal["progress"] = "progress"
+    text: str = ""
+    tool: str | None = None
+    done: int | None = None
+    total: int | None = None
+    partial: dict[str, Any] | None = None
+
+
+class UsageMessage(_Wire):
+    type: Literal["usage"] = "usage"
+    usage: dict[str, Any]
+
+
+class Log(_Wire):
+    type: Literal["log"] = "log"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    text: str
+
+
+StreamMessage = Annotated[Started | Progress | UsageMessage | Log | Completion, Field(discriminator="type")]

@@ -1,0 +1,45 @@
+"""JSON text as it crosses a boundary: compact, strict, UTF-8, one way to write it and one to read it."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+Json = dict[str, Any]
+
+
+def dumps(value: Any) -> bytes:
+    """Serialise `value` as compact UTF-8 JSON; key order is kept.
+
+    orjson refuses integers beyond 64 bits and nesting beyond 254 levels; the standard library takes both.
+    Raises ValueError for a value that is not JSON (NaN, a lone surrogate, nesting beyond the interpreter's own limit).
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError as refused:
+        try:
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            return text.encode()
+        except (TypeError, RecursionError) as error:
+            raise ValueError(f"not JSON: {error}") from refused
+
+
+def canonical(value: Any) -> bytes:
+    """Serialise with sorted keys, for hashing and comparing."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
+
+
+def digest(value: Any) -> str:
+    """SHA-256 (hex) of the canonical form of `value`."""
+    return sha256(canonical(value)).hexdigest()
+
+
+def loads(data: bytes | str) -> Any:
+    """Parse strict JSON. Raises ValueError."""
+    return orjson.loads(data)

@@ -1,0 +1,1 @@
+"""What runs inside a specialist: agent loop, tools, guards, prompts."""

@@ -1,0 +1,175 @@
+"""The agent loop, one for specialists and lead: tools are called until `complete` is called with a valid answer.
+
+The loop knows nothing of processes, files or kinds of model. What a model is shown is built here and nowhere else, so
+that a recorded conversation can be rebuilt byte for byte from the same pieces.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from outcrop_schemas import limits, wire
+from outcrop_schemas.errors import OutcropError
+from outcrop_schemas.messages import (
+    Block,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    TextBlock,
+    ToolResultBlock,
+    ToolSchema,
+    ToolUseBlock,
+    Usage,
+)
+from outcrop_specialists.completion import COMPLETE, complete_tool, first_fault
+
+Stop = Literal["completed", "turn_limit", "invalid_completion", "no_completion", "repeated_call"]
+
+USE_COMPLETE = f"Nothing was called. Call a tool, or end the work with the `{COMPLETE}` tool."
+
+
+class Asks(Protocol):
+    """Whatever answers a Messages API request."""
+
+    async def create(self, request: ModelRequest) -> ModelResponse: ...
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    """What a model gets back for one call."""
+
+    content: str
+    is_error: bool = False
+
+
+class Toolbox(Protocol):
+    """The tools of one agent. `call` raises OutcropError for what a model may mend, and nothing else."""
+
+    def schemas(self) -> list[ToolSchema]: ...
+
+    async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str: ...
+
+
+@dataclass
+class AgentEnd:
+    """How an agent's work ended: with an answer, or with the reason there is none."""
+
+    stop: Stop
+    answer: BaseModel | None
+    reason: str = ""
+    turns: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+class Agent:
+    """One agent at work.
+
+    `tail` gives text that follows the conversation in every request and changes from turn to turn (the lead's
+    history): it stands after the part of the prompt that a server can cache, and is not kept in the conversation.
+    """
+
+    def __init__(
+        self,
+        model: Asks,
+        toolbox: Toolbox,
+        *,
+        system: str,
+        opening: Sequence[str],
+        answer: type[BaseModel],
+        max_turns: int = limits.AGENT_TURNS,
+        tail: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
+        self._system, self._tail = system, tail
+        self._tools = [*toolbox.schemas(), complete_tool(answer)]  # type: ignore[arg-type]
+        self._messages = [Message(role="user", content=[TextBlock(text=text) for text in opening])]
+        self._calls: Counter[bytes] = Counter()
+        self._faults = 0
+
+    def request(self) -> ModelRequest:
+        """Exactly what the model would be asked now."""
+        tail = self._tail()
+        last = self._messages[-1]
+        shown = [*last.content, TextBlock(text=tail)] if tail else last.content
+        messages = [*self._messages[:-1], Message(role=last.role, content=shown)]
+        return ModelRequest(system=self._system, messages=messages, tools=self._tools)
+
+    async def run(self) -> AgentEnd:
+        """Work until complete. Raises ModelError when the model cannot answer."""
+        usage = Usage()
+        for turn in range(1, self._max_turns + 1):
+            response = await self._model.create(self.request())
+            usage = usage.plus(response.usage)
+            end = await self._take(response)
+            if end:
+                end.turns, end.usage = turn, usage
+                return end
+        reason = f"the limit of {self._max_turns} turns was reached before `{COMPLETE}` was called"
+        return AgentEnd("turn_limit", None, reason, self._max_turns, usage)
+
+    async def _take(self, response: ModelResponse) -> AgentEnd | None:
+        """Act on one turn; the end of the work, if this was it."""
+        calls = response.tool_uses()
+        self._messages.append(Message(role="assistant", content=response.content or [TextBlock(text="(nothing)")]))
+        if not calls:
+            return self._fault(AgentEnd("no_completion", None, "the model ended without a completion"), USE_COMPLETE)
+        repeated = self._repeated(calls)
+        if repeated:
+            return AgentEnd("repeated_call", None, repeated)
+        work = [call for call in calls if call.name != COMPLETE]
+        answers = dict(zip([c.id for c in work], await asyncio.gather(*map(self._call, work)), strict=True))
+        end: AgentEnd | None = None
+        for call in calls:
+            if call.name == COMPLETE:
+                end, answers[call.id] = self._complete(call)
+        results: list[Block] = [
+            ToolResultBlock(tool_use_id=c.id, content=answers[c.id].content, is_error=answers[c.id].is_error) for c in calls
+        ]
+        self._messages.append(Message(role="user", content=results))
+        return end
+
+    def _complete(self, call: ToolUseBlock) -> tuple[AgentEnd | None, ToolAnswer]:
+        try:
+            return AgentEnd("completed", self._answer.model_validate(call.input)), ToolAnswer("accepted")
+        except ValidationError as error:
+            where, reason = first_fault(error)
+            text = error_text("invalid_completion", f"{where}: {reason}", field=where)
+            self._faults += 1
+            over = self._faults >= limits.INVALID_COMPLETIONS
+            why = f"`{COMPLETE}` was called {self._faults} times with an invalid answer; last: {where}: {reason}"
+            return (AgentEnd("invalid_completion", None, why) if over else None), ToolAnswer(text, is_error=True)
+
+    def _fault(self, end: AgentEnd, nudge: str) -> AgentEnd | None:
+        self._faults += 1
+        if self._faults >= limits.INVALID_COMPLETIONS:
+            return end
+        self._messages.append(Message(role="user", content=[TextBlock(text=nudge)]))
+        return None
+
+    def _repeated(self, calls: list[ToolUseBlock]) -> str | None:
+        for call in calls:
+            if call.name == COMPLETE:
+                continue
+            key = wire.canonical([call.name, call.input])
+            self._calls[key] += 1
+            if self._calls[key] >= limits.REPEATED_CALLS:
+                return f"{call.name} was called {self._calls[key]} times with the same arguments"
+        return None
+
+    async def _call(self, call: ToolUseBlock) -> ToolAnswer:
+        try:
+            return ToolAnswer(await self._toolbox.call(call.name, call.input, call.id))
+        except OutcropError as error:
+            return ToolAnswer(error_text(error.kind, str(error), field=getattr(error, "field", None)), is_error=True)
+
+
+def error_text(kind: str, message: str, *, field: str | None = None) -> str:
+    """A typed error as a model sees it."""
+    error = {"type": kind, "message": message, **({"field": field} if field else {})}
+    return wire.dumps({"error": error}).decode()

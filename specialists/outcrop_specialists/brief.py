@@ -1,0 +1,42 @@
+"""How work is put to an agent: the blocks that open its conversation. One piece of information per block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from outcrop_schemas import wire
+
+OBJECTIVE = "Objective:\n"
+DATA = "Data files (relative to the workspace):\n"
+CONTEXT = "Context:\n"
+PINS = "Pinned facts:\n"
+
+
+def opening(
+    objective: str,
+    data: Sequence[str] = (),
+    context: Mapping[str, Any] | None = None,
+    pins: Mapping[str, str] | None = None,
+) -> list[str]:
+    """The text blocks of the first user message."""
+    blocks = [f"{PINS}" + "\n".join(f"{key} = {value}" for key, value in pins.items())] if pins else []
+    blocks.append(f"{OBJECTIVE}{objective}")
+    if data:
+        blocks.append(DATA + "\n".join(f"- {path}" for path in data))
+    if context:
+        blocks.append(CONTEXT + wire.dumps(dict(context)).decode())
+    return blocks
+
+
+def read_opening(blocks: Sequence[str]) -> tuple[str, list[str], dict[str, Any]]:
+    """Objective, data files and context out of the blocks that `opening` wrote."""
+    objective, data, context = "", [], {}
+    for text in blocks:
+        if text.startswith(OBJECTIVE):
+            objective = text.removeprefix(OBJECTIVE)
+        elif text.startswith(DATA):
+            data = [line.removeprefix("- ") for line in text.removeprefix(DATA).split("\n")]
+        elif text.startswith(CONTEXT):
+            context = wire.loads(text.removeprefix(CONTEXT))
+    return objective, data, context

@@ -1,0 +1,56 @@
+"""The specialists there are: what each is for, its prompt and its tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from importlib.resources import files
+
+from outcrop_schemas import limits
+from outcrop_schemas.errors import UnknownNameError
+from outcrop_specialists.tools.base import Tool
+from outcrop_specialists.tools.registry import tools_of
+
+
+@dataclass(frozen=True)
+class Role:
+    """One specialist."""
+
+    name: str
+    purpose: str
+
+    @cached_property
+    def tools(self) -> list[Tool]:
+        return tools_of(self.name)
+
+    def prompt(self) -> str:
+        """The system prompt: the role's own file, then the rules that all specialists share, with limits filled in."""
+        folder = files("outcrop_specialists.prompts")
+        text = (folder / f"{self.name}.md").read_text("utf-8") + "\n" + (folder / "shared.md").read_text("utf-8")
+        return text.format(
+            result_chars=limits.RESULT_CHARS,
+            own_chars=limits.SPECIALIST_RESULT_CHARS,
+            rows=limits.PREVIEW_ROWS,
+            records=limits.COMPLETE_LIST_RECORDS,
+            summary_chars=limits.SUMMARY_CHARS,
+            turns=limits.AGENT_TURNS,
+            repeated=limits.REPEATED_CALLS,
+        )
+
+
+ROLES: dict[str, Role] = {
+    role.name: role
+    for role in (
+        Role("cleaning", "finds and repairs faults of a table: duplicates, detection limits, terms, unwanted rows"),
+        Role("analytics", "computes: summaries, correlations, clusters, anomalies, principal components"),
+        Role("plotting", "draws scatter plots, histograms, maps and groups"),
+    )
+}
+
+
+def get_role(name: str) -> Role:
+    """The role of this name. Raises UnknownNameError."""
+    if name not in ROLES:
+        raise UnknownNameError("specialist", name, get_close_matches(name, ROLES), ROLES)
+    return ROLES[name]

@@ -1,0 +1,1 @@
+"""The tools of the specialists: one file a tool, one line in `registry.py`."""

@@ -1,0 +1,84 @@
+"""What a tool is: typed arguments in, counts and file paths out.
+
+A tool reads tables through `reading.py`, writes files through `publish.py` only, and returns numbers that matter
+rather than rows. It raises `ArgumentError` or `DataError` for input it cannot serve; the agent loop turns those into
+typed error results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from outcrop_schemas.messages import ToolSchema
+from outcrop_schemas.protocol import Artifact
+
+ReportProgress = Callable[[str, int | None, int | None], None]
+
+
+class ToolArguments(BaseModel):
+    """Base of every tool's arguments: unknown names are refused, so that a misspelt option is never ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Where a tool may read and write. All paths are absolute and resolved."""
+
+    workspace: Path
+    results_dir: Path
+    scratch: Path
+    report: ReportProgress = field(default=lambda text, done=None, total=None: None)
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool found.
+
+    `results` holds the counts and figures that matter (small, JSON); `artifacts` the files written, with paths
+    relative to the workspace; `notes` what was repaired, dropped or assumed, each with its count.
+    """
+
+    summary: str
+    results: dict[str, Any]
+    artifacts: list[Artifact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        found = {"summary": self.summary, "results": self.results}
+        if self.artifacts:
+            found["artifacts"] = [artifact.model_dump() for artifact in self.artifacts]
+        if self.notes:
+            found["notes"] = self.notes
+        return found
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: its card (name, description, words people ask for it with), its arguments and its function.
+
+    `asked_for` are verbs and phrases with which people ask for this work, in base form; they close the description
+    that a model sees, so that any model (also lexical retrieval) finds the tool by them.
+    """
+
+    name: str
+    version: int
+    description: str
+    asked_for: tuple[str, ...]
+    specialists: frozenset[str]
+    arguments: type[ToolArguments]
+    run: Callable[[ToolContext, Any], ToolResult]
+
+    @cached_property
+    def card(self) -> str:
+        return f"{self.description} Asked for as: {', '.join(self.asked_for)}."
+
+    def schema(self) -> ToolSchema:
+        """The tool as a model sees it."""
+        return ToolSchema(name=self.name, description=self.card, input_schema=self.arguments.model_json_schema())

@@ -1,0 +1,141 @@
+"""Writes derived files: named by what made them, published whole and never over another file, with lineage.
+
+`<stem>_<tool>_<8 hex>.<ext>` in `results/` beside the first input. The eight digits come from the inputs' hashes, the
+parameters and the tool's version: the same work gives the same name, and the file that is there is used again.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from outcrop_schemas import wire
+from outcrop_schemas.errors import PathError
+from outcrop_schemas.protocol import Artifact, ArtifactKind
+from outcrop_specialists.tools.base import Tool, ToolContext
+
+LINEAGE_FOLDER = ".lineage"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A file in place. `reused` says that the same work had made it before."""
+
+    path: Path
+    artifact: Artifact
+    reused: bool
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def publish(
+    context: ToolContext,
+    tool: Tool,
+    inputs: Sequence[Path],
+    parameters: dict[str, Any],
+    *,
+    extension: str,
+    kind: ArtifactKind,
+    title: str,
+    write: Callable[[Path], None],
+    part: str = "",
+) -> Published:
+    """Let `write(temporary_path)` make a file and put it in place under its name, with a lineage record.
+
+    `part` tells apart several files of one call. Raises PathError where the results folder leads out of the workspace.
+    """
+    hashes = {relative(context, path): sha256_of(path) for path in inputs}
+    made_by = {"tool": tool.name, "version": tool.version, "parameters": parameters, "inputs": list(hashes.values())}
+    folder = results_folder(context, inputs)
+    stem = inputs[0].stem if inputs else "outcrop"
+    name = f"{stem}_{tool.name}{'_' + part if part else ''}_{wire.digest(made_by)[:8]}.{extension}"
+    target = folder / name
+    record = folder / LINEAGE_FOLDER / f"{name}.json"
+    while target.exists():
+        if _is_intact(target, record):
+            return _published(context, target, kind, title, reused=True)
+        # Somebody changed or half-copied the file since: it is theirs now, ours goes beside it.
+        target = target.with_name(f"{target.stem}+.{extension}")
+        record = record.with_name(f"{target.name}.json")
+    record.parent.mkdir(exist_ok=True)
+    handle, temporary_name = tempfile.mkstemp(prefix=".", suffix=f".{extension}", dir=folder)
+    os.close(handle)
+    temporary = Path(temporary_name)
+    try:
+        write(temporary)
+        temporary.chmod(0o644 & ~_umask())
+        lineage = {
+            "file": relative(context, target),
+            "sha256": sha256_of(temporary),
+            "tool": tool.name,
+            "version": tool.version,
+            "parameters": parameters,
+            "inputs": [{"path": path, "sha256": value} for path, value in hashes.items()],
+            "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        _write_aside(record, wire.dumps(lineage))
+        reused = not _link(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return _published(context, target, kind, title, reused=reused)
+
+
+def results_folder(context: ToolContext, inputs: Sequence[Path]) -> Path:
+    """`results/` beside the first input, or its own folder when that is already a `results/`; made where missing."""
+    if not inputs:
+        folder = context.results_dir
+    else:
+        beside = inputs[0].parent
+        folder = beside if beside.name == "results" else beside / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.resolve().is_relative_to(context.workspace):
+        raise PathError(folder, "the results folder leads out of the workspace; remove the link and try again")
+    return folder.resolve()
+
+
+def relative(context: ToolContext, path: Path) -> str:
+    """The path as it is reported: relative to the workspace."""
+    return path.resolve().relative_to(context.workspace).as_posix()
+
+
+def _published(context: ToolContext, path: Path, kind: ArtifactKind, title: str, *, reused: bool) -> Published:
+    return Published(path, Artifact(path=relative(context, path), kind=kind, title=title), reused)
+
+
+def _is_intact(target: Path, record: Path) -> bool:
+    try:
+        recorded = wire.loads(record.read_bytes())["sha256"]
+    except (OSError, ValueError, KeyError):
+        return False
+    return bool(recorded == sha256_of(target))
+
+
+def _link(temporary: Path, target: Path) -> bool:
+    """Publish without replacing: a link fails where a rename would silently overwrite."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _write_aside(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
