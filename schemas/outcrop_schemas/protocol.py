@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -54,12 +54,18 @@ class Dispatch(_Wire):
     call: ToolCall | None = None
 
 
+def _as_kind(value: Any) -> Any:
+    return value if value in get_args(ArtifactKind) else "other"
+
+
 class Artifact(_Wire):
-    """A file that a specialist wrote; a bare path is accepted for it."""
+    """A file that a specialist wrote; a bare path is accepted for it. Size and hash are claims, checked if given."""
 
     path: str
-    kind: ArtifactKind = "other"
+    kind: Annotated[ArtifactKind, BeforeValidator(_as_kind)] = "other"
     title: str = ""
+    bytes: int | None = None
+    sha256: str | None = None
 
 
 def _as_artifact(value: Any) -> Any:

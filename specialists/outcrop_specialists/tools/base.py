@@ -53,7 +53,7 @@ class ToolResult:
     def as_json(self) -> dict[str, Any]:
         found = {"summary": self.summary, "results": self.results}
         if self.artifacts:
-            found["artifacts"] = [artifact.model_dump() for artifact in self.artifacts]
+            found["artifacts"] = [artifact.model_dump(exclude_none=True) for artifact in self.artifacts]
         if self.notes:
             found["notes"] = self.notes
         return found

@@ -1,0 +1,172 @@
+"""One open run: its folder, journal and services, and the only place where dispatches are begun.
+
+A `Pool`, a `Run` and a batch's job each have one; they share what is passed in: workspace, places, launcher, models.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from outcrop.dispatch import DispatchWork, Order, Services, new_dispatch_id
+from outcrop.events import Watcher, nobody
+from outcrop.gateway import Gateway
+from outcrop.history import History
+from outcrop.journal import Journal, now
+from outcrop.launch import ColdLauncher, Launcher, resolve_command
+from outcrop.models import ModelTable
+from outcrop.objective import checked_context, checked_objective
+from outcrop.runs import RunFolder, new_run
+from outcrop.workspace import Workspace
+from outcrop_schemas import limits
+from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, WorkspaceError
+from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
+from outcrop_schemas.protocol import ToolCall
+from outcrop_specialists.roles import get_role
+from outcrop_specialists.tools.publish import sha256_of
+
+# Who plays the lead's own two data tools: a process of the lead's, without an agent.
+LEAD_HANDS = "lead"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What several runs of one process share."""
+
+    workspace: Workspace
+    models: ModelTable
+    places: asyncio.Semaphore
+    model_places: asyncio.Semaphore
+    launcher: Launcher
+
+    @classmethod
+    def of(cls, workspace: Workspace, models: ModelTable, workers: int, model_calls: int, launcher: Launcher | None = None) -> Shared:
+        """Places for `workers` specialists and `model_calls` model calls at a time. Raises UsageError."""
+        if workers < 1:
+            raise UsageError(f"workers must be at least 1, not {workers}")
+        return cls(workspace, models, asyncio.Semaphore(workers), asyncio.Semaphore(model_calls), launcher or ColdLauncher())
+
+
+class Desk:
+    """Takes orders for one run and sees each of them to its outcome."""
+
+    def __init__(self, shared: Shared, folder: RunFolder, journal: Journal, watcher: Watcher = nobody) -> None:
+        self.shared, self.folder, self.journal = shared, folder, journal
+        self.history = History()
+        self.gateway = Gateway(shared.models, folder, shared.model_places)
+        self._services = Services(
+            shared.workspace, folder, journal, self.history, self.gateway, shared.launcher, watcher
+        )
+        self._count = 0
+
+    @classmethod
+    async def open(
+        cls, shared: Shared, about: Mapping[str, Any], data: Sequence[str] = (), watcher: Watcher = nobody
+    ) -> Desk:
+        """Open a new run and record what it is about. Raises WorkspaceError, JournalError."""
+        folder = new_run(shared.workspace)
+        body = {**about, "data": await asyncio.to_thread(_hashes, shared.workspace, data), **_setting(shared)}
+        folder.describe(body)
+        journal = Journal.create(folder.journal)
+        await journal.append("run", folder.run_id, body)
+        return cls(shared, folder, journal, watcher)
+
+    async def close(self) -> None:
+        await self.journal.close()
+
+    def order(
+        self,
+        specialist: str,
+        objective: str | None,
+        data: Sequence[str | Path] = (),
+        context: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = limits.DISPATCH_SECONDS,
+        grace: float = limits.GRACE_SECONDS,
+        environment: Mapping[str, str] | None = None,
+        require: Sequence[str] = (),
+        command: Sequence[str] | None = None,
+    ) -> Order:
+        """A checked order. Raises UsageError, PathError."""
+        if command is None:
+            get_role(specialist)
+        for name in require:
+            if name not in ISOLATION_PROPERTIES:
+                raise UnknownNameError("isolation property", name, known=ISOLATION_PROPERTIES)
+        if timeout <= 0 or grace < 0:
+            raise UsageError(f"timeout must be positive and grace not negative, not {timeout:g} and {grace:g}")
+        said = objective if objective is not None or command is None else " ".join(command)[: limits.OBJECTIVE_CHARS]
+        return Order(
+            specialist=specialist,
+            objective=checked_objective(said or ""),
+            data=tuple(self.shared.workspace.data(path) for path in data),
+            context=checked_context(context),
+            timeout_seconds=timeout,
+            grace_seconds=grace,
+            environment=environment or {},
+            require=tuple(require),
+            command=tuple(_resolved(command)) if command is not None else None,
+        )
+
+    async def dispatch(self, order: Order) -> Outcome:
+        """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled."""
+        async with self.shared.places:
+            self._count += 1
+            return await self._see_through(DispatchWork(order, new_dispatch_id(self._count), self._services))
+
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> Outcome:
+        """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal."""
+        order = Order(LEAD_HANDS, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)))
+        async with self.shared.places:
+            return await self._see_through(DispatchWork(order, new_dispatch_id(0), self._services))
+
+    async def note(self, kind: str, body: Mapping[str, Any]) -> None:
+        """Record an event. Raises JournalError."""
+        await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
+
+    async def _see_through(self, work: DispatchWork) -> Outcome:
+        task = asyncio.create_task(work.run())
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # A second cancellation must not leave the process behind either.
+            work.cancel()
+            while not task.done():
+                try:
+                    await asyncio.shield(task)
+                except asyncio.CancelledError:
+                    continue
+            raise
+
+
+def _hashes(workspace: Workspace, data: Sequence[str]) -> list[dict[str, Any]]:
+    found = []
+    for path in data:
+        absolute = workspace.folder / path
+        try:
+            found.append({"path": path, "bytes": absolute.stat().st_size, "sha256": sha256_of(absolute)})
+        except OSError as error:
+            raise WorkspaceError(f"{path}: cannot be read: {error.strerror}") from error
+    return found
+
+
+def _setting(shared: Shared) -> dict[str, Any]:
+    return {
+        "at": now(),
+        "models": shared.models.names(),
+        "version": version("outcrop"),
+        "limits": {limit.name: limit.value for limit in limits.LIMITS},
+        "isolation": {name: found.model_dump() for name, found in shared.launcher.isolation().items()},
+    }
+
+
+def _resolved(command: Sequence[str]) -> list[str]:
+    try:
+        return resolve_command(command)
+    except LaunchError:
+        # Told as the outcome of the dispatch (spawn_error), like every other launch that fails.
+        return list(command)

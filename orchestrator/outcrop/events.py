@@ -1,0 +1,44 @@
+"""What a run tells a watcher while it goes on. A watcher never decides anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop_schemas.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class DispatchStarted:
+    dispatch_id: str
+    specialist: str
+    objective: str
+
+
+@dataclass(frozen=True)
+class DispatchProgress:
+    """One decoded progress line; its text is the specialist's own and not to be trusted on a terminal."""
+
+    dispatch_id: str
+    message: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DispatchEnded:
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class LeadTurn:
+    """The lead has been asked for its n-th turn."""
+
+    number: int
+
+
+Event = DispatchStarted | DispatchProgress | DispatchEnded | LeadTurn
+Watcher = Callable[[Event], None]
+
+
+def nobody(event: Event) -> None:
+    """A watcher that does not watch."""

@@ -1,0 +1,205 @@
+"""The journal: the append-only record of a run, flushed to disk before anything in it is acknowledged.
+
+A record is one line with a sequence number and a checksum. Appends that come together share one write and one flush
+(group commit). Opening a journal again recovers it: a torn tail is set aside and reported, and dispatches that were in
+flight when the orchestrator died end as `interrupted`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import google_crc32c
+
+from outcrop_schemas import wire
+from outcrop_schemas.errors import JournalError
+from outcrop_schemas.journal import JournalRecord, RecordType
+
+_ZEROS = b'"crc32c":"00000000"'
+_CRC = b'"crc32c":"'
+# The checksum stands before the body, within the fixed-size head of a line.
+_HEAD_BYTES = 400
+
+
+@dataclass
+class Damage:
+    """What was wrong in a journal: lines that are no record, and bytes after the last whole line."""
+
+    bad_lines: list[int] = field(default_factory=list)
+    missing_sequence: list[int] = field(default_factory=list)
+    torn_bytes: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.bad_lines or self.missing_sequence or self.torn_bytes)
+
+    def sentences(self) -> list[str]:
+        said = []
+        if self.torn_bytes:
+            said.append(f"the journal's last {self.torn_bytes} bytes were torn off by a crash and set aside")
+        if self.bad_lines:
+            said.append(f"the journal is damaged in line {', '.join(map(str, self.bad_lines[:5]))}: {len(self.bad_lines)} lines skipped")
+        if self.missing_sequence:
+            said.append(f"the journal lacks the records before number {', '.join(map(str, self.missing_sequence[:5]))}")
+        return said
+
+
+def now() -> str:
+    """The present time as the journal writes it: UTC, ISO 8601, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def encode(kind: RecordType, sequence: int, record_id: str, at: str, body: dict[str, Any]) -> bytes:
+    """One record as a line."""
+    line = wire.dumps({"v": 1, "type": kind, "seq": sequence, "id": record_id, "crc32c": "00000000", "at": at, "body": body})
+    checksum = b"%08x" % google_crc32c.value(line)
+    return line.replace(_ZEROS, _CRC + checksum + b'"', 1) + b"\n"
+
+
+def decode(line: bytes) -> JournalRecord | None:
+    """The record of a line without its newline; None where the line is damaged."""
+    place = line.find(_CRC, 0, _HEAD_BYTES) + len(_CRC)
+    if place < len(_CRC):
+        return None
+    zeroed = line[:place] + b"00000000" + line[place + 8 :]
+    if line[place : place + 8] != b"%08x" % google_crc32c.value(zeroed):
+        return None
+    return JournalRecord.model_validate(wire.loads(line))
+
+
+def read(path: Path) -> tuple[list[JournalRecord], Damage]:
+    """All good records in order and what was damaged. Raises JournalError where there is no journal."""
+    damage = Damage()
+    try:
+        with path.open("rb") as file:
+            records = list(_records(file, damage))
+    except OSError as error:
+        raise JournalError(f"{path}: the journal cannot be read: {error.strerror}") from error
+    for before, after in zip(records, records[1:], strict=False):
+        if after.seq != before.seq + 1:
+            damage.missing_sequence.append(after.seq)
+    return records, damage
+
+
+def _records(lines: Iterable[bytes], damage: Damage) -> Iterator[JournalRecord]:
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            damage.torn_bytes = len(line)
+            return
+        record = decode(line[:-1])
+        if record is None:
+            damage.bad_lines.append(number)
+        else:
+            yield record
+
+
+class Journal:
+    """A journal open for appending by the one process that holds its lock."""
+
+    def __init__(self, path: Path, descriptor: int, sequence: int) -> None:
+        self.path, self._descriptor, self._sequence = path, descriptor, sequence
+        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._flusher: asyncio.Task[None] | None = None
+
+    @classmethod
+    def create(cls, path: Path) -> Journal:
+        """A new journal. Raises JournalError where there is one already, or the disk refuses."""
+        return cls(path, _open(path, os.O_CREAT | os.O_EXCL), 0)
+
+    @classmethod
+    def reopen(cls, path: Path) -> tuple[Journal, list[JournalRecord], Damage]:
+        """An existing journal, its torn tail set aside. Raises JournalError, also when its orchestrator still lives."""
+        descriptor = _open(path, 0)
+        records, damage = read(path)
+        if damage.torn_bytes:
+            _set_tail_aside(path, descriptor, damage.torn_bytes)
+        return cls(path, descriptor, records[-1].seq + 1 if records else 0), records, damage
+
+    async def append(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
+        """Append one record; returns when it is on disk. Raises JournalError."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((self._next(kind, record_id, body), future))
+        if self._flusher is None or self._flusher.done():
+            self._flusher = asyncio.create_task(self._flush())
+        # A caller that is cancelled must not take the record of the others with it.
+        await asyncio.shield(future)
+
+    def append_now(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
+        """Append one record outside an event loop, or where waiting is not to be had. Raises JournalError."""
+        self._write(self._next(kind, record_id, body))
+
+    async def close(self) -> None:
+        """Flush what waits and release the lock."""
+        if self._flusher:
+            await asyncio.wait([self._flusher])
+        self.close_now()
+
+    def close_now(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _next(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> bytes:
+        line = encode(kind, self._sequence, record_id, now(), body)
+        self._sequence += 1
+        return line
+
+    async def _flush(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
+            except JournalError as error:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error)
+            else:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_result(None)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+            os.fdatasync(self._descriptor)
+        except OSError as error:
+            raise JournalError(f"{self.path}: a record could not be written: {error.strerror}") from error
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living orchestrator holds this journal."""
+    try:
+        os.close(_open(path, 0))
+    except JournalError:
+        return True
+    return False
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+    except OSError as error:
+        raise JournalError(f"{path}: the journal cannot be opened: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise JournalError(f"{path}: the run is still under way in another process") from None
+    return descriptor
+
+
+def _set_tail_aside(path: Path, descriptor: int, count: int) -> None:
+    """Move the torn bytes to a file beside, so that the next record does not get glued to them."""
+    size = os.fstat(descriptor).st_size
+    tail = os.pread(descriptor, count, size - count)
+    path.with_name(f"{path.name}.torn-{size}").write_bytes(tail)
+    os.ftruncate(descriptor, size - count)
+    os.fsync(descriptor)

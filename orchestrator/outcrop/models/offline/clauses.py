@@ -1,0 +1,159 @@
+"""Splits an objective into clauses, one task each.
+
+Sentence ends, semicolons and "then" always split. A comma, "and", "but" or a colon splits only where a task begins
+after it: a question, a verb of data work or a phrase by which people ask for a tool. "on Rb, K, La and Th and map them"
+splits before "map" only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from outcrop.models.offline.cards import Card
+from outcrop.models.offline.retrieval import places_of, terms_of
+from outcrop.models.offline.vocabulary import (
+    CONDITIONS,
+    DETERMINERS,
+    HARMLESS_CONDITIONS,
+    NEGATIONS,
+    POLITE,
+    QUESTIONS,
+    STOP,
+    TASK_VERBS,
+)
+from outcrop.models.offline.words import Word, words_of
+
+SENTENCE_MARKS = frozenset(".!?;•")
+SOFT_MARKS = frozenset(",:&–—")
+JOINING = frozenset({"and", "but", "or"})
+SEQUENCE = frozenset({"then", "afterwards", "afterward"})
+REFUSING = frozenset({"not", "do", "don't", "never", "skip", "avoid"})
+PHRASE_WORDS = 8
+"""So many words on an asked-for phrase must have begun and ended."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One task of an objective in its own words. `is_sentence` says that it began a sentence."""
+
+    text: str
+    is_sentence: bool = True
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether it says what is not to be done."""
+        words = [word.lower for word in words_of(self.text) if word.lower not in POLITE]
+        return bool(words) and (words[0] in NEGATIONS or words[:2] == ["do", "not"])
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it depends on a condition, which no planner of this kind can weigh."""
+        words = words_of(self.text)
+        return any(_is_condition(words, at) for at in range(len(words)))
+
+
+class Splitter:
+    """Splits by the words that the tools at hand are asked for with. `columns` are names (folded) of columns."""
+
+    def __init__(self, cards: Iterable[Card], columns: Collection[str] = ()) -> None:
+        self._tools: dict[tuple[str, ...], set[str]] = {}
+        for card in cards:
+            for phrase in card.asked_for:
+                self._tools.setdefault(phrase, set()).add(card.name)
+        self._first_stems = {phrase[0] for phrase in self._tools}
+        self._columns = columns
+
+    def split(self, objective: str) -> list[Clause]:
+        """The clauses in order; what holds no word is left out."""
+        words = words_of(objective)
+        clauses: list[Clause] = []
+        start, is_sentence, is_conditional = 0, True, False
+        for at in range(1, len(words)):
+            is_conditional = is_conditional or _is_condition(words, at - 1)
+            if self._ends_sentence(objective, words, at):
+                boundary = "sentence"
+            elif not is_conditional and self._ends_task(words, start, at):
+                boundary = "task"
+            else:
+                continue
+            clauses += _clause(objective, words[start:at], is_sentence=is_sentence)
+            start, is_sentence, is_conditional = at, boundary == "sentence", False
+        return clauses + _clause(objective, words[start:], is_sentence=is_sentence)
+
+    def _ends_sentence(self, text: str, words: Sequence[Word], at: int) -> bool:
+        """Whether a sentence, or an entry of a list, ends before the word at this place."""
+        word, before = words[at], words[at - 1]
+        gap = text[before.end : word.start]
+        if before.text in SENTENCE_MARKS and (gap or before.text in ";•"):
+            return True
+        return "\n" in gap and (gap.count("\n") > 1 or _is_bullet(text, word))
+
+    def _ends_task(self, words: Sequence[Word], start: int, at: int) -> bool:
+        """Whether a task that began at `start` ends before the word at this place, because another one begins."""
+        word, before = words[at], words[at - 1]
+        if word.lower in SEQUENCE:
+            return True
+        if word.lower not in JOINING and before.text not in SOFT_MARKS:
+            return False
+        while at < len(words) and (words[at].lower in POLITE or words[at].text == ","):
+            at += 1
+        return at + 1 <= len(words) and words[at].kind == "word" and self._begins_task(words, start, at)
+
+    def _begins_task(self, words: Sequence[Word], start: int, at: int) -> bool:
+        word, following = words[at], words[at + 1 : at + 2]
+        if word.lower in QUESTIONS:
+            # ", which" mostly goes on about what was just named.
+            return bool(following) and (word.lower != "which" or words[at - 1].text != ",")
+        if word.lower in REFUSING:
+            return bool(following)
+        at += word.lower in DETERMINERS
+        asked = self._asked_at(words, at)
+        is_listed = not following or following[0].text in ",.;" or following[0].lower in JOINING
+        if word.lower in self._columns and (is_listed or following[0].lower in STOP - DETERMINERS):
+            return False
+        so_far = self._asked_in(words[start : at - 1])
+        if not so_far and len(terms_of(words[start : at - 1])) < 2:
+            # "check and remove duplicates": two verbs with one object.
+            return False
+        if word.lower in TASK_VERBS:
+            return bool(asked - so_far) if is_listed else True
+        is_verb_like = bool(asked) or (not is_listed and word.stem in self._first_stems)
+        return is_verb_like and not asked & so_far and not self._tools_that_begin(word) & so_far
+
+    def _asked_at(self, words: Sequence[Word], at: int) -> set[str]:
+        """The tools of which an asked-for phrase begins here, all of it."""
+        stems = tuple(term.stem for term in terms_of(words[at : at + PHRASE_WORDS]))
+        if not stems or at >= len(words) or words[at].stem != stems[0]:
+            return set()
+        return set().union(*(tools for phrase, tools in self._tools.items() if stems[: len(phrase)] == phrase))
+
+    def _asked_in(self, words: Sequence[Word]) -> set[str]:
+        terms = terms_of(words)
+        return set().union(*(tools for phrase, tools in self._tools.items() if places_of(phrase, terms)))
+
+    def _tools_that_begin(self, word: Word) -> set[str]:
+        return set().union(*(tools for phrase, tools in self._tools.items() if phrase[0] == word.stem))
+
+
+def _is_bullet(text: str, word: Word) -> bool:
+    numbered = word.kind == "number" and text[word.end : word.end + 1] in (".", ")")
+    return word.text in "-*•" or numbered
+
+
+def _is_condition(words: Sequence[Word], at: int) -> bool:
+    """Whether a condition begins here; "if any" and the like is none."""
+    following = [word.lower for word in words[at + 1 : at + 4]]
+    return words[at].lower in CONDITIONS and not HARMLESS_CONDITIONS & set(following[:3])
+
+
+def _clause(text: str, words: Sequence[Word], *, is_sentence: bool) -> list[Clause]:
+    """The clause without the marks and connecting words around it."""
+    kept = list(words)
+    while kept and ((kept[0].kind == "mark" and kept[0].text not in "([") or kept[0].lower in POLITE):
+        kept.pop(0)
+    while kept and ((kept[-1].kind == "mark" and kept[-1].text not in ")]%") or kept[-1].lower in JOINING):
+        kept.pop()
+    if not any(word.kind != "mark" and (word.kind != "number" or len(kept) > 1) for word in kept):
+        return []
+    return [Clause(text[kept[0].start : kept[-1].end], is_sentence)]

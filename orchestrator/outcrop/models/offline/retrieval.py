@@ -1,0 +1,127 @@
+"""Which tool a clause asks for: BM25 over tool cards, after Robertson & Zaragoza (2009), led by whole asked-for phrases.
+
+A tool is only ever chosen when one of its asked-for phrases, or its name, stands in the clause as a whole. The score
+decides between those; likeness of description alone chooses nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import log
+
+from outcrop.models.offline.cards import Card
+from outcrop.models.offline.vocabulary import DETERMINERS, NEUTRAL, POLITE, QUESTIONS, STOP
+from outcrop.models.offline.words import Word, words_of
+
+SATURATION, LENGTH_WEIGHT = 1.2, 0.5
+ASKED_WEIGHT, DESCRIPTION_WEIGHT = 3.0, 0.4
+PHRASE_WEIGHT, LEAD_WEIGHT = 2.0, 1.5
+LOOSENESS = 3
+"""How many other content words may stand among those of a phrase: "remove all the obviously duplicated rows"."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The tool a clause asks for, and the places of the words that asked for it."""
+
+    card: Card
+    score: float
+    words: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word that carries something, as a stem with its place among the words of a clause."""
+
+    stem: str
+    place: int
+
+
+class Retrieval:
+    """Ranks cards for clauses. Ties go to the card that is listed first."""
+
+    def __init__(self, cards: Sequence[Card]) -> None:
+        self.cards = list(cards)
+        self._bags = [_bag(card) for card in self.cards]
+        self._mean_length = sum(map(sum, (bag.values() for bag in self._bags))) / max(1, len(self._bags))
+        self._frequency = Counter(stem for bag in self._bags for stem in bag)
+
+    def best(self, clause: str, columns: Collection[str] = ()) -> Match | None:
+        """The tool that `clause` asks for, or None. `columns` are names (folded) that are not verbs."""
+        words = words_of(clause)
+        terms = terms_of(words)
+        verb = leading_verb(words, columns)
+        found: Match | None = None
+        for card, bag in zip(self.cards, self._bags, strict=True):
+            match = self._match(card, bag, terms, verb)
+            if match and (found is None or match.score > found.score):
+                found = match
+        return found
+
+    def _match(self, card: Card, bag: dict[str, float], terms: list[Term], verb: Word | None) -> Match | None:
+        if verb and verb.lower not in NEUTRAL and verb.stem not in card.vocabulary:
+            return None
+        best, places = 0.0, frozenset[int]()
+        for phrase in card.asked_for:
+            found = places_of(phrase, terms)
+            if found is None:
+                continue
+            score = PHRASE_WEIGHT * sum(map(self._rarity, phrase))
+            if verb and verb.lower not in NEUTRAL and phrase[0] == verb.stem:
+                score *= LEAD_WEIGHT
+            places |= found
+            best = max(best, score)
+        if not places:
+            return None
+        return Match(card, best + self._bm25(bag, {term.stem for term in terms}), places)
+
+    def _bm25(self, bag: dict[str, float], stems: set[str]) -> float:
+        length = sum(bag.values()) / (self._mean_length or 1.0)
+        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
+        # Sorted, because a sum of floats depends on its order and the order of a set on the process.
+        return sum(self._rarity(s) * bag[s] * (SATURATION + 1) / (bag[s] + norm) for s in sorted(stems) if s in bag)
+
+    def _rarity(self, stem: str) -> float:
+        count = self._frequency[stem]
+        return log(1 + (len(self.cards) - count + 0.5) / (count + 0.5))
+
+
+def leading_verb(words: Sequence[Word], columns: Collection[str] = ()) -> Word | None:
+    """The verb that a clause begins with; None where it begins otherwise (a noun with its article, a column)."""
+    for word in words:
+        if word.kind == "word" and word.lower in POLITE:
+            continue
+        is_verb = word.kind == "word" and word.lower not in DETERMINERS and word.lower not in columns
+        return word if is_verb and (word.lower not in STOP or word.lower in QUESTIONS | NEUTRAL) else None
+    return None
+
+
+def _bag(card: Card) -> dict[str, float]:
+    bag = {stem: ASKED_WEIGHT for phrase in card.asked_for for stem in phrase}
+    for stem in card.words_of_description:
+        bag[stem] = bag.get(stem, 0.0) + DESCRIPTION_WEIGHT
+    return bag
+
+
+def terms_of(words: Sequence[Word]) -> list[Term]:
+    """The words that carry something."""
+    return [
+        Term(word.stem, at)
+        for at, word in enumerate(words)
+        if word.kind in ("word", "number") and word.lower not in STOP
+    ]
+
+
+def places_of(phrase: Sequence[str], terms: Sequence[Term]) -> frozenset[int] | None:
+    """The places of the phrase's words, all of them within a short stretch of the clause; in any order."""
+    wanted = set(phrase)
+    window = len(wanted) + LOOSENESS
+    for start, first in enumerate(terms):
+        if first.stem not in wanted:
+            continue
+        near = [term for term in terms[start : start + window] if term.stem in wanted]
+        if {term.stem for term in near} == wanted:
+            return frozenset(term.place for term in near)
+    return None

@@ -1,0 +1,106 @@
+"""What people call things in this field: element names, analysis methods and the values of options."""
+
+from __future__ import annotations
+
+_ELEMENTS = """
+aluminium Al aluminum Al antimony Sb argon Ar arsenic As barium Ba beryllium Be bismuth Bi boron B bromine Br cadmium Cd
+caesium Cs cesium Cs calcium Ca carbon C cerium Ce chlorine Cl chromium Cr cobalt Co copper Cu dysprosium Dy erbium Er
+europium Eu fluorine F gadolinium Gd gallium Ga germanium Ge gold Au hafnium Hf holmium Ho hydrogen H indium In iodine I
+iridium Ir iron Fe lanthanum La lead Pb lithium Li lutetium Lu magnesium Mg manganese Mn mercury Hg molybdenum Mo
+neodymium Nd nickel Ni niobium Nb nitrogen N osmium Os oxygen O palladium Pd phosphorus P platinum Pt potassium K
+praseodymium Pr rhenium Re rhodium Rh rubidium Rb ruthenium Ru samarium Sm scandium Sc selenium Se silicon Si silver Ag
+sodium Na strontium Sr sulfur S sulphur S tantalum Ta tellurium Te terbium Tb thallium Tl thorium Th thulium Tm tin Sn
+titanium Ti tungsten W uranium U vanadium V ytterbium Yb yttrium Y zinc Zn zirconium Zr
+""".split()
+
+ELEMENTS: dict[str, str] = dict(zip(_ELEMENTS[::2], _ELEMENTS[1::2], strict=True))
+SYMBOLS: frozenset[str] = frozenset(ELEMENTS.values())
+
+# Words for coordinates and depth, and the names and roles that columns of that kind go by.
+PLACES: dict[str, tuple[str, ...]] = {
+    "longitude": ("longitude", "lon", "long", "lng"),
+    "latitude": ("latitude", "lat"),
+    "easting": ("easting", "east", "x"),
+    "northing": ("northing", "north", "y"),
+    "elevation": ("elevation", "altitude", "z"),
+    "depth": ("depth", "md"),
+}
+
+# A method or option value under its squeezed name, with the phrases that ask for it. A tool that has the value as a
+# choice takes it; where it has not, the phrase is reported and never replaced by another method.
+METHODS: dict[str, tuple[str, ...]] = {
+    "log10": ("log10", "log 10", "log base 10", "base 10 log", "base 10 logarithm", "common logarithm", "decimal log"),
+    "ln": ("ln", "natural log", "natural logarithm", "log e"),
+    "log2": ("log2", "log base 2", "base 2 log"),
+    "clr": ("clr", "centered log ratio", "centered logratio", "centered log ratios"),
+    "ilr": ("ilr", "isometric log ratio", "isometric log ratios"),
+    "alr": ("alr", "additive log ratio", "additive log ratios"),
+    "sqrt": ("sqrt", "square root", "square roots"),
+    "boxcox": ("box cox", "yeo johnson"),
+    "zscore": ("z score", "z scores", "zscore", "zscores", "standard score", "standard scores"),
+    "mad": ("mad", "median absolute deviation", "robust"),
+    "iqr": ("iqr", "interquartile range", "tukey", "tukey fences"),
+    "mahalanobis": ("mahalanobis",),
+    "isolationforest": ("isolation forest", "isolation forests"),
+    "lof": ("lof", "local outlier factor"),
+    "oneclasssvm": ("one class svm",),
+    "pearson": ("pearson", "product moment"),
+    "spearman": ("spearman", "rank correlation", "rank correlations", "rank based"),
+    "kendall": ("kendall", "kendall tau"),
+    "mutualinformation": ("mutual information",),
+    "kmeans": ("k means", "kmeans"),
+    "minibatchkmeans": ("mini batch k means", "minibatch k means"),
+    "kmedoids": ("k medoids", "kmedoids"),
+    "hierarchical": ("hierarchical", "agglomerative"),
+    "ward": ("ward", "ward linkage"),
+    "dbscan": ("dbscan",),
+    "hdbscan": ("hdbscan",),
+    "gaussianmixture": ("gaussian mixture", "gaussian mixtures", "gaussian mixture model", "gmm", "mixture model"),
+    "spectral": ("spectral",),
+    "meanshift": ("mean shift",),
+    "affinitypropagation": ("affinity propagation",),
+    "som": ("self organizing map", "self organizing maps"),
+    "pca": ("pca", "principal component analysis", "principal components", "principal component"),
+    "robustpca": ("robust pca",),
+    "ica": ("ica", "independent component analysis", "independent components"),
+    "nmf": ("nmf", "non negative matrix factorization"),
+    "factoranalysis": ("factor analysis",),
+    "tsne": ("t sne", "tsne"),
+    "umap": ("umap",),
+    "mds": ("multidimensional scaling",),
+    "lda": ("linear discriminant analysis",),
+    "randomforest": ("random forest", "random forests"),
+    "gradientboosting": ("gradient boosting", "xgboost", "lightgbm", "catboost"),
+    "svm": ("svm", "support vector machine", "support vector machines"),
+    "neuralnetwork": ("neural network", "neural networks", "deep learning", "autoencoder"),
+    "decisiontree": ("decision tree", "decision trees"),
+    "logisticregression": ("logistic regression",),
+    "linearregression": ("linear regression", "least squares"),
+    "lasso": ("lasso",),
+    "ridge": ("ridge regression",),
+    "kriging": ("kriging",),
+    "idw": ("idw", "inverse distance"),
+    "anova": ("anova",),
+    "ttest": ("t test", "t tests"),
+    "chisquare": ("chi square", "chi squared"),
+    "mannwhitney": ("mann whitney",),
+    "kruskal": ("kruskal wallis",),
+    "bootstrap": ("bootstrap", "bootstrapped"),
+    "half": ("half the detection limit", "half the limit", "half detection limit", "half limit", "dl 2", "half of the detection limit"),
+    "zero": ("as zero", "with zero", "by zero", "to zero"),
+    "kaplanmeier": ("kaplan meier",),
+    "ros": ("regression on order statistics",),
+    "silhouette": ("silhouette", "silhouettes", "silhouette score"),
+}
+
+# Words around a number that say which argument it is for, beside the words of the argument's own name.
+NUMBER_WORDS: dict[str, tuple[str, ...]] = {
+    "cluster": ("group", "cluster", "class", "k"),
+    "bin": ("bin", "bucket", "class"),
+    "compon": ("compon", "dimens", "axi", "factor"),
+    "limit": ("row", "record", "first", "top"),
+    "top": ("top", "strongest", "best", "largest", "highest", "first", "n"),
+    "threshold": ("threshold", "cutoff", "limit", "deviat", "abov", "beyond"),
+    "quantil": ("quantil",),
+    "seed": ("seed",),
+}

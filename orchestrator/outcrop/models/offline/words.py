@@ -1,0 +1,102 @@
+"""Text as words with their places, folded so that spelling and endings do not matter.
+
+British and American spelling, plurals and endings, and everyday synonyms of the verbs of data work fold into one stem.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from outcrop.models.offline.vocabulary import ABBREVIATIONS, DATA_ENDINGS, FOLDED, NUMERALS
+
+Kind = Literal["word", "number", "quoted", "file", "mark"]
+
+_TOKEN = re.compile(
+    rf"""
+    (?P<quoted>"[^"\n]+"|“[^”\n]+”|‘[^’\n]+’|`[^`\n]+`|(?<!\w)'[^'\n]+'(?!\w))
+    |(?P<file>[\w./\-]*[\w\-]\.(?:{"|".join(DATA_ENDINGS)})(?![\w]))
+    |(?P<abbreviation>(?<!\w)(?:{"|".join(map(re.escape, ABBREVIATIONS))}))
+    |(?P<number>(?<![\w.])[-+−]?(?:\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:st|nd|rd|th)?(?!\w))
+    |(?P<word>[^\W_]+['’][^\W_]+(?!\w)|\w+)
+    |(?P<mark>\S)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, number, quotation, file name or punctuation mark of a text, with its place."""
+
+    text: str
+    start: int
+    end: int
+    kind: Kind
+
+    @property
+    def lower(self) -> str:
+        return self.text.casefold()
+
+    @property
+    def inner(self) -> str:
+        """What stands between the quotation marks."""
+        return self.text[1:-1].strip() if self.kind == "quoted" else self.text
+
+    @property
+    def stem(self) -> str:
+        return stem(self.text)
+
+    @property
+    def number(self) -> float | None:
+        """The value of a number, also one written as a word (two to twelve); None for anything else."""
+        if self.kind == "word":
+            return NUMERALS.get(self.lower)
+        if self.kind != "number":
+            return None
+        return float(re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", self.lower).replace(",", "").replace("−", "-"))
+
+
+def words_of(text: str) -> list[Word]:
+    """The words and marks of `text` in order; their places are offsets into it."""
+    words = []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        known: Kind = kind if kind in ("quoted", "file", "number", "mark") else "word"  # type: ignore[assignment]
+        words.append(Word(match.group(), match.start(), match.end(), known))
+    return words
+
+
+@cache
+def stem(word: str) -> str:
+    """The folded stem of one word: Clustering → cluster, summarised → summar, colours → color."""
+    lower = american(word.casefold().replace("’", "'"))
+    found = _stemmer().stemWord(lower)
+    return FOLDED.get(lower, FOLDED.get(found, found))
+
+
+def american(word: str) -> str:
+    """British spelling folded into American."""
+    word = re.sub(r"(?<=[a-z]{3})is(?=(?:e|ed|es|er|ing|ation|ations)$)", "iz", word)
+    word = re.sub(r"(?<=anal)ys(?=(?:e|ed|es|ing)$)", "yz", word)
+    word = re.sub(r"(col|vap|behavi|neighb)our", r"\1or", word)
+    return re.sub(r"^(cent|met|lit)re(?=s?$|d$)", r"\1er", word).replace("grey", "gray")
+
+
+def stems_of(text: str) -> list[str]:
+    """The stems of the words of `text`, without marks."""
+    return [word.stem for word in words_of(text) if word.kind != "mark"]
+
+
+def squeeze(text: str) -> str:
+    """Letters and digits only, case folded: `Color intensity`, `color_intensity` and `color-intensity` are one."""
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+@cache
+def _stemmer():  # type: ignore[no-untyped-def]
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")

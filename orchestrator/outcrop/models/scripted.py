@@ -1,0 +1,41 @@
+"""A model that gives the turns it was given, in order: for tests, demonstrations and teaching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from outcrop_schemas.errors import ScriptExhaustedError
+from outcrop_schemas.messages import Block, ModelRequest, ModelResponse, TextBlock, ToolUseBlock
+
+Turn = ModelResponse | Callable[[ModelRequest], ModelResponse]
+
+
+class ScriptedModel:
+    """Answers the n-th request with the n-th turn; a turn may be a function of the request.
+
+    `requests` keeps what was asked. Raises ScriptExhaustedError when there is no turn left.
+    """
+
+    def __init__(self, turns: Iterable[Turn], *, name: str = "scripted") -> None:
+        self._turns, self._name = iter(turns), name
+        self.requests: list[ModelRequest] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        self.requests.append(request)
+        for turn in self._turns:
+            return turn if isinstance(turn, ModelResponse) else turn(request)
+        raise ScriptExhaustedError(f"the script has no turn {len(self.requests)}", error_type="script_exhausted")
+
+
+def turn(*calls: tuple[str, dict[str, Any]], text: str = "", turn_id: str = "msg") -> ModelResponse:
+    """One turn: text, then tool calls as `(name, input)`."""
+    blocks: list[Block] = [TextBlock(text=text)] if text else []
+    blocks += [ToolUseBlock(id=f"toolu_{turn_id}_{n}", name=name, input=value) for n, (name, value) in enumerate(calls)]
+    return ModelResponse(
+        id=turn_id, model="scripted", content=blocks, stop_reason="tool_use" if calls else "end_turn"
+    )

@@ -1,0 +1,44 @@
+"""What may be asked: objective and context within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from outcrop_schemas import limits, wire
+from outcrop_schemas.errors import ObjectiveError, UsageError
+
+
+def checked_objective(objective: str) -> str:
+    """The objective, if it says something and is not too long. Raises ObjectiveError."""
+    if not objective.strip():
+        raise ObjectiveError("The objective is empty; say what is to be found out.")
+    if len(objective) > limits.OBJECTIVE_CHARS:
+        raise ObjectiveError(
+            f"The objective has {len(objective)} characters, {limits.OBJECTIVE_CHARS} are allowed; "
+            "put data into a file of the workspace and name it with --data."
+        )
+    if _has_surrogate(objective):
+        raise ObjectiveError("The objective is not valid text: it holds bytes that are not UTF-8.")
+    return objective
+
+
+def checked_context(context: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The context, if it is JSON of bearable size. Raises UsageError."""
+    if not context:
+        return {}
+    try:
+        text = wire.dumps(dict(context)).decode()
+    except ValueError as error:
+        raise UsageError(f"The context is not JSON: {error}") from error
+    if len(text) > limits.CONTEXT_CHARS:
+        raise UsageError(f"The context has {len(text)} characters, {limits.CONTEXT_CHARS} are allowed.")
+    return dict(context)
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,161 @@
+"""The pool: a bounded number of specialists for a program that has pieces of work. One run per pool."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from outcrop.background import BackgroundLoop
+from outcrop.desk import Desk, Shared
+from outcrop.events import Watcher, nobody
+from outcrop.history import render_history
+from outcrop.journal import read
+from outcrop.launch import Launcher
+from outcrop.models import ModelChoice, ModelTable
+from outcrop.runs import RunFolder
+from outcrop.settings import Settings
+from outcrop.workspace import Workspace
+from outcrop_schemas import limits
+from outcrop_schemas.errors import PoolClosedError
+from outcrop_schemas.outcome import Outcome
+
+T = TypeVar("T")
+
+
+class Pool:
+    """Specialists for hire: `async with Pool(workers=4) as pool: outcome = await pool.dispatch(...)`.
+
+    `model` is a name, a Model, or a mapping of roles to either. Any number of `dispatch` calls may wait at a time;
+    `workers` of them are at work. A plain `with` gives the same pool to threads, through `dispatch_sync`.
+    Opening raises WorkspaceError (WorkspaceBusyError where another run holds the workspace).
+    """
+
+    def __init__(
+        self,
+        *,
+        workers: int | None = None,
+        model: ModelChoice | None = None,
+        workspace: str | Path = ".",
+        watcher: Watcher = nobody,
+        launcher: Launcher | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._settings = settings or Settings()
+        self._workers = workers or self._settings.workers
+        self._choice: ModelChoice = model if model is not None else self._settings.model
+        self._workspace, self._watcher, self._launcher = Workspace(workspace), watcher, launcher
+        self._desk: Desk | None = None
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._background: BackgroundLoop | None = None
+
+    async def __aenter__(self) -> Pool:
+        self._workspace.hold()
+        try:
+            shared = Shared.of(
+                self._workspace, ModelTable(self._choice), self._workers, self._settings.model_calls, self._launcher
+            )
+            self._desk = await Desk.open(shared, {"kind": "pool", "objective": None}, watcher=self._watcher)
+        except BaseException:
+            self._workspace.release()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End what is under way (it is recorded as cancelled) and give the workspace back."""
+        desk, self._desk = self._open_desk(), None
+        for task in self._under_way:
+            task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+        await desk.close()
+        self._workspace.release()
+
+    async def dispatch(
+        self,
+        specialist: str,
+        objective: str | None = None,
+        data: Sequence[str | Path] = (),
+        context: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = limits.DISPATCH_SECONDS,
+        grace: float = limits.GRACE_SECONDS,
+        environment: Mapping[str, str] | None = None,
+        require: Sequence[str] = (),
+        command: Sequence[str] | None = None,
+    ) -> Outcome:
+        """Have one piece of work done by a fresh process; waits for a free worker first.
+
+        `timeout` and `grace` are seconds. `command` plays a program of yours that speaks protocol 1. However the work
+        goes, the answer is an outcome; raises UsageError and PathError for an order that makes no sense, JournalError
+        when the record cannot be kept, and CancelledError, after the process was ended, when the caller is cancelled.
+        """
+        desk = self._open_desk()
+        order = desk.order(
+            specialist,
+            objective,
+            data,
+            context,
+            timeout=timeout,
+            grace=grace,
+            environment=environment,
+            require=require,
+            command=command,
+        )
+        return await self._tracked(desk.dispatch(order))
+
+    @property
+    def run_folder(self) -> RunFolder:
+        """Where this pool's run is recorded."""
+        return self._open_desk().folder
+
+    def render_history(self) -> str | None:
+        """What a lead would be told of the dispatches so far."""
+        return render_history(read(self.run_folder.journal)[0])
+
+    def __enter__(self) -> Pool:
+        self._background = BackgroundLoop()
+        try:
+            self._background.run(self.__aenter__())
+        except BaseException:
+            self._background.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        background = self._open_background()
+        try:
+            background.run(self.__aexit__(kind, error, trace))
+        finally:
+            background.close()
+
+    def dispatch_sync(self, specialist: str, objective: str | None = None, *args: Any, **options: Any) -> Outcome:
+        """`dispatch` for code without an event loop; may be called from several threads at a time."""
+        return self._open_background().run(self.dispatch(specialist, objective, *args, **options))
+
+    async def _tracked(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.ensure_future(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait([task])
+            raise
+
+    def _open_desk(self) -> Desk:
+        if self._desk is None:
+            raise PoolClosedError("the pool is not open; use it in a `with` or `async with` block")
+        return self._desk
+
+    def _open_background(self) -> BackgroundLoop:
+        if self._background is None:
+            raise PoolClosedError("dispatch_sync needs the pool in a plain `with` block; in async code use `await dispatch`")
+        return self._background

@@ -1,0 +1,93 @@
+"""Run folders: making one, finding one again, and what lies in it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from outcrop.spill import SpillStore, write_private
+from outcrop.workspace import Workspace
+from outcrop_schemas import wire
+from outcrop_schemas.errors import UnknownNameError, WorkspaceError
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """`.outcrop/runs/<run_id>/` and the places in it."""
+
+    path: Path
+
+    @property
+    def run_id(self) -> str:
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal.jsonl"
+
+    @property
+    def exchanges(self) -> Path:
+        return self.path / "exchanges"
+
+    @property
+    def spill(self) -> SpillStore:
+        return SpillStore(self.path / "spill")
+
+    def transcript(self, dispatch_id: str) -> Path:
+        return self.path / "transcripts" / f"{dispatch_id}.ndjson"
+
+    def scratch(self, dispatch_id: str) -> Path:
+        return self.path / "work" / dispatch_id
+
+    def about(self) -> dict[str, Any]:
+        """The contents of run.json."""
+        about: dict[str, Any] = wire.loads((self.path / "run.json").read_bytes())
+        return about
+
+    def describe(self, about: dict[str, Any]) -> None:
+        """Write run.json. Raises WorkspaceError."""
+        temporary = self.path / ".run.json"
+        try:
+            write_private(temporary, wire.dumps(about))
+            temporary.replace(self.path / "run.json")
+        except OSError as error:
+            raise WorkspaceError(f"{self.path}: run.json cannot be written: {error.strerror}") from error
+
+
+def new_run(workspace: Workspace) -> RunFolder:
+    """A new run folder, private to the owner. Raises WorkspaceError."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    folder = workspace.runs / f"{stamp}-{secrets.token_hex(3)}"
+    try:
+        folder.mkdir(mode=0o700)
+        for name in ("transcripts", "exchanges", "work"):
+            (folder / name).mkdir(mode=0o700)
+    except OSError as error:
+        raise WorkspaceError(f"{folder}: the run folder cannot be made: {error.strerror}") from error
+    return RunFolder(folder)
+
+
+def all_runs(workspace: Workspace) -> list[RunFolder]:
+    """The runs of a workspace, oldest first."""
+    if not workspace.runs.is_dir():
+        return []
+    return [RunFolder(Path(entry.path)) for entry in sorted(os.scandir(workspace.runs), key=lambda e: e.name) if entry.is_dir()]
+
+
+def find_run(name: str, workspace: Workspace) -> RunFolder:
+    """The run that `name` means: a run folder, a run id or its unique beginning, or `last`. Raises UnknownNameError."""
+    if (Path(name) / "journal.jsonl").is_file():
+        return RunFolder(Path(name).resolve())
+    runs = all_runs(workspace)
+    if name == "last" and runs:
+        return runs[-1]
+    matching = [run for run in runs if run.run_id.startswith(name)]
+    if len(matching) == 1:
+        return matching[0]
+    ids = [run.run_id for run in runs]
+    raise UnknownNameError("run", name, [run.run_id for run in matching] or get_close_matches(name, ids), ids[-20:])

@@ -1,0 +1,169 @@
+"""Finds, in whatever a specialist prints, the few lines that matter, without parsing the rest.
+
+Bytes come in chunks and are split on 0x0A only. A line is looked at only when it holds the word "completion"; at most
+ten progress lines a second are decoded for display; the last partial findings are kept as bytes. Memory is bounded by
+one line of 16 MiB whatever is printed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import time
+from collections.abc import Callable
+from typing import Any
+
+from outcrop.completion import Foreign, Parsed, parse_candidate
+from outcrop_schemas import limits, wire
+from outcrop_schemas.errors import ProtocolError
+
+_COMPLETION = b"completion"
+_COMPLETION_UTF16 = "completion".encode("utf-16-le")
+_PROGRESS = b'"progress"'
+_PARTIAL = b'"partial"'
+# Foreign completions are counted by parsing them; past this many the point is made.
+_FOREIGN_PARSED = 100
+# A long line that opens like this cannot become a completion, so its bytes need not be kept while it grows.
+_LONG_LINE = 1 << 20
+_OPENINGS_OF_OTHERS = (b'{"type":"progress"', b'{"type": "progress"', b'{"type":"log"', b'{"type": "log"')
+
+
+class StreamScanner:
+    """The state of one specialist's stdout. Used by one thread at a time."""
+
+    def __init__(self, dispatch_id: str, on_progress: Callable[[dict[str, Any]], None] = lambda message: None) -> None:
+        self._dispatch_id, self._id_bytes, self._on_progress = dispatch_id, dispatch_id.encode(), on_progress
+        self._carry = bytearray()
+        self._skipping = 0
+        self._next_progress = 0.0
+        self._head = b""
+        self._saw_utf16 = False
+        self._partial: bytes | None = None
+        self.valid: Parsed | None = None
+        self.valid_count = 0
+        self.fault: ProtocolError | None = None
+        self.fault_count = 0
+        self.foreign: list[str] = []
+        self.long_lines: list[int] = []
+        self.bytes_read = 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next bytes."""
+        self.bytes_read += len(chunk)
+        if len(self._head) < 4:
+            self._head += chunk[: 4 - len(self._head)]
+        first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+        if first < 0:
+            self._extend(chunk)
+            return
+        self._end_line(chunk[:first])
+        self._scan(chunk[first + 1 : last + 1])
+        self._extend(chunk[last + 1 :])
+
+    def finish(self) -> None:
+        """No more bytes will come: what was carried is the last line."""
+        self._end_line(b"")
+        if self.valid is None and self.fault is None and self._is_utf16():
+            self.fault = ProtocolError("the stream is UTF-16 text; protocol 1 is UTF-8")
+            self.fault_count += 1
+
+    def partial(self) -> dict[str, Any] | None:
+        """The last partial findings, decoded now."""
+        if self._partial is None:
+            return None
+        try:
+            message = wire.loads(self._partial)
+        except ValueError:
+            return None
+        found = message.get("partial") if isinstance(message, dict) else None
+        return found if isinstance(found, dict) else None
+
+    def _extend(self, piece: bytes) -> None:
+        """Add to the line that is not ended yet, or to the count of what is skipped of it."""
+        if self._skipping:
+            self._skipping += len(piece)
+            return
+        self._carry += piece
+        if len(self._carry) > limits.STREAM_LINE_BYTES or (
+            len(self._carry) > _LONG_LINE and self._carry.startswith(_OPENINGS_OF_OTHERS)
+        ):
+            self._skipping = len(self._carry)
+            self._carry = bytearray()
+
+    def _end_line(self, rest: bytes) -> None:
+        if self._skipping:
+            length, self._skipping = self._skipping + len(rest), 0
+            if length > limits.STREAM_LINE_BYTES:
+                self.long_lines.append(length)
+            return
+        if not self._carry:
+            self._scan(rest)
+            return
+        self._carry += rest
+        line = bytes(self._carry)
+        self._carry = bytearray()
+        if len(line) > limits.STREAM_LINE_BYTES:
+            self.long_lines.append(len(line))
+        else:
+            self._scan(line)
+
+    def _scan(self, lines: bytes) -> None:
+        """Look at whole lines."""
+        if _COMPLETION in lines:
+            self._scan_candidates(lines)
+        elif b"\x00" in lines and _COMPLETION_UTF16 in lines:
+            self._saw_utf16 = True
+        if _PROGRESS in lines:
+            self._scan_progress(lines)
+
+    def _scan_candidates(self, lines: bytes) -> None:
+        position = lines.find(_COMPLETION)
+        while position >= 0:
+            start = lines.rfind(b"\n", 0, position) + 1
+            end = lines.find(b"\n", position)
+            end = len(lines) if end < 0 else end
+            self._take_candidate(lines[start:end])
+            position = lines.find(_COMPLETION, end)
+
+    def _take_candidate(self, line: bytes) -> None:
+        if self._id_bytes not in line and len(self.foreign) >= _FOREIGN_PARSED:
+            return
+        try:
+            found = parse_candidate(line, self._dispatch_id)
+        except ProtocolError as fault:
+            self.fault = self.fault or fault
+            self.fault_count += 1
+            return
+        if isinstance(found, Foreign):
+            self.foreign.append(found.dispatch_id)
+        elif found:
+            self.valid = found
+            self.valid_count += 1
+
+    def _scan_progress(self, lines: bytes) -> None:
+        partial = lines.rfind(_PARTIAL)
+        if partial >= 0:
+            line = _line_at(lines, partial)
+            if len(line) <= limits.PARTIAL_BYTES:
+                self._partial = line
+        now = time.monotonic()
+        if now < self._next_progress:
+            return
+        self._next_progress = now + 1 / limits.PROGRESS_PER_SECOND
+        line = _line_at(lines, lines.rfind(_PROGRESS))
+        if len(line) > limits.PARTIAL_BYTES:
+            return
+        try:
+            message = wire.loads(line)
+        except ValueError:
+            return
+        if isinstance(message, dict):
+            self._on_progress(message)
+
+    def _is_utf16(self) -> bool:
+        return self._saw_utf16 or self._head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _line_at(lines: bytes, position: int) -> bytes:
+    start = lines.rfind(b"\n", 0, position) + 1
+    end = lines.find(b"\n", position)
+    return lines[start : len(lines) if end < 0 else end]

@@ -1,0 +1,95 @@
+"""The workspace: the folder with the user's data. One run at a time; nothing of the user's is touched outside it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from outcrop_schemas.errors import PathError, WorkspaceBusyError, WorkspaceError
+from outcrop_specialists.paths import data_file, resolve_inside
+
+HOME = ".outcrop"
+
+
+class Workspace:
+    """A checked workspace. `hold()` takes it for one process; reading needs no hold."""
+
+    def __init__(self, folder: str | Path = ".") -> None:
+        given = Path(folder)
+        try:
+            self.folder = given.resolve(strict=True)
+        except OSError as error:
+            raise WorkspaceError(f"{given}: the workspace does not exist; make the folder or choose another --workspace") from error
+        if not self.folder.is_dir():
+            raise WorkspaceError(f"{given}: the workspace is not a folder")
+        self.home = self.folder / HOME
+        self.runs = self.home / "runs"
+        self._lock: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self._lock is not None
+
+    def hold(self) -> None:
+        """Make the workspace's own folders and take it. Raises WorkspaceError, WorkspaceBusyError."""
+        try:
+            if self.home.is_symlink():
+                raise WorkspaceError(f"{self.home} is a link; remove it, Outcrop keeps its records inside the workspace")
+            self.home.mkdir(mode=0o700, exist_ok=True)
+            self.runs.mkdir(mode=0o700, exist_ok=True)
+            (self.home / "cache").mkdir(mode=0o700, exist_ok=True)
+            descriptor = os.open(self.home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise WorkspaceError(
+                f"{self.folder}: the workspace cannot be written to ({error.strerror}); "
+                "Outcrop keeps its records and results in it: copy the data to a folder you may write to"
+            ) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
+            os.close(descriptor)
+            raise WorkspaceBusyError(
+                f"{self.folder}: another run is under way in this workspace ({holder or 'unknown process'}); "
+                "wait for it, end it, or use another workspace"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0)
+        self._lock = descriptor
+
+    def release(self) -> None:
+        """Give the workspace back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def data(self, path: str | Path) -> str:
+        """A data file as it is named in briefs: relative to the workspace.
+
+        A relative path is taken from the workspace first, then from the current folder. Raises PathError.
+        """
+        given = Path(path)
+        if not given.is_absolute() and not (self.folder / given).exists() and given.exists():
+            given = given.absolute()
+        return data_file(self.folder, given).relative_to(self.folder).as_posix()
+
+    def resolve(self, path: str | Path) -> Path:
+        """An absolute, link-free path inside the workspace. Raises PathError."""
+        return resolve_inside(self.folder, path)
+
+    def grant_results(self, data: list[str]) -> Path:
+        """Make the `results/` folders beside the data before a launch; returns the one for work without an input."""
+        folders = []
+        for path in data:
+            beside = (self.folder / path).parent
+            folders.append(beside if beside.name == "results" else beside / "results")
+        general = self.folder / "results"
+        for folder in [*folders, general]:
+            try:
+                folder.mkdir(exist_ok=True)
+            except OSError as error:
+                raise WorkspaceError(f"{folder}: the results folder cannot be made: {error.strerror}") from error
+            if not folder.resolve().is_relative_to(self.folder):
+                raise PathError(folder, "the results folder leads out of the workspace; remove the link")
+        return general

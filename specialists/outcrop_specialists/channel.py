@@ -1,0 +1,41 @@
+"""The model channel: a specialist's way to a model, over the socket it inherited. It holds no key and no client."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from outcrop_schemas import limits, wire
+from outcrop_schemas.errors import ModelError
+from outcrop_schemas.messages import ModelRequest, ModelResponse
+
+
+class ChannelModel:
+    """Asks the orchestrator for model turns, one at a time."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._file = self._socket.makefile("rb", buffering=64 * 1024)
+        self._number = 0
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        """One turn. Raises ModelError, also when the channel is closed."""
+        return await asyncio.to_thread(self._ask, request)
+
+    def _ask(self, request: ModelRequest) -> ModelResponse:
+        self._number += 1
+        line = b'{"id":%d,"request":%s}\n' % (self._number, request.as_bytes())
+        if len(line) > limits.MODEL_LINE_BYTES:
+            raise ModelError(f"the request has {len(line)} bytes, {limits.MODEL_LINE_BYTES} are allowed on the model channel")
+        try:
+            self._socket.sendall(line)
+            answer = self._file.readline(limits.MODEL_LINE_BYTES + 1)
+        except OSError as error:
+            raise ModelError(f"the model channel broke: {error.strerror}") from error
+        if not answer.endswith(b"\n"):
+            raise ModelError("the model channel was closed by the orchestrator")
+        message = wire.loads(answer)
+        if "error" in message:
+            error = message["error"]
+            raise ModelError(error["message"], retryable=error["retryable"], error_type=error["type"])
+        return ModelResponse.model_validate(message["response"])

@@ -1,0 +1,93 @@
+"""Which rows of a table can be drawn at an x and a y, which not and why; what a plot reports of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.tools import figures
+from outcrop_specialists.tools.columns import numeric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from outcrop_specialists.tools.colouring import Colouring
+    from outcrop_specialists.tools.reading import Table
+
+    Vector = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The points of a plot: `x` and `y` of the rows (a boolean mask over the table) that can be drawn."""
+
+    x: Vector
+    y: Vector
+    rows: Vector
+    left_out: dict[str, int]
+
+    def note(self) -> str:
+        """What was drawn and what was left out, as it stands on the figure."""
+        return drawn_note(len(self.x), self.left_out)
+
+
+def place(table: Table, x: str, y: str, *, log_x: bool = False, log_y: bool = False) -> Placed:
+    """Rows with a finite x and y, positive where the axis is logarithmic. Raises ArgumentError where there is none."""
+    import numpy
+
+    across, up = (numeric(table, name, field).to_numpy() for name, field in ((x, "x"), (y, "y")))
+    has_both = numpy.isfinite(across) & numpy.isfinite(up)
+    has_logarithm = (~log_x | (across > 0)) & (~log_y | (up > 0)) if log_x or log_y else numpy.ones_like(has_both)
+    rows = has_both & has_logarithm
+    left_out = counted({"missing": int((~has_both).sum()), "not_positive": int((has_both & ~has_logarithm).sum())})
+    if not rows.any():
+        raise ArgumentError("x", f"{table.path.name}: no row can be drawn at {x!r} and {y!r}: {reasons(left_out)}")
+    return Placed(across[rows], up[rows], rows, left_out)
+
+
+def counted(left_out: dict[str, int]) -> dict[str, int]:
+    """Only the reasons that hold for some row."""
+    return {reason: count for reason, count in left_out.items() if count}
+
+
+def reasons(left_out: dict[str, int]) -> str:
+    """Reasons with their counts, for a person."""
+    words = {"not_positive": "not positive on a log axis", "missing": "with a missing value"}
+    return ", ".join(f"{count:,} {words.get(reason, reason)}" for reason, count in left_out.items())
+
+
+def drawn_note(points: int, left_out: dict[str, int]) -> str:
+    text = f"{points:,} points drawn"
+    return f"{text}; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else text
+
+
+def report(
+    drawn: figures.Drawn, placed: Placed, x: str, y: str, colours: Colouring, what: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Results and notes of a plot of points; `what` opens the text that stands for the figure."""
+    x_range, y_range = ([float(values.min()), float(values.max())] for values in (placed.x, placed.y))
+    alt = f"{what}. {x} from {x_range[0]:g} to {x_range[1]:g}, {y} from {y_range[0]:g} to {y_range[1]:g}. {placed.note()}."
+    results: dict[str, Any] = {
+        **drawn.size(),
+        "points_drawn": len(placed.x),
+        "points_left_out": sum(placed.left_out.values()),
+        "left_out": placed.left_out,
+        "x": x,
+        "y": y,
+        "x_range": x_range,
+        "y_range": y_range,
+    }
+    notes = [*drawn.notes]
+    if placed.left_out:
+        notes.append(f"{sum(placed.left_out.values())} rows are not drawn: {reasons(placed.left_out)}")
+    if colours is not None:
+        described = colours.describe()
+        results |= described
+        alt += f" Coloured by {colours.title}." + (
+            f" Groups: {', '.join(f'{name} ({count})' for name, count in described['groups'].items())}."
+            if "groups" in described
+            else ""
+        )
+        notes += colours.notes
+    return results | {"alt": alt}, notes

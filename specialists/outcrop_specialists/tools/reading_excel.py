@@ -1,0 +1,102 @@
+"""Reads one sheet of an Excel or OpenDocument workbook as a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
+
+from outcrop_schemas.errors import DataError
+from outcrop_specialists.tools.reading import Table
+from outcrop_specialists.tools.reading_header import Record
+from outcrop_specialists.tools.reading_layout import lay_out
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+LARGEST_WHOLE_FLOAT = 1e15
+# A formula cell whose <v> is missing or empty: written by a library that does not compute.
+UNCOMPUTED = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>')
+
+
+def read_excel(path: Path) -> Table:
+    """The table of the first visible sheet that holds one; the other sheets are named in a note. Raises DataError."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    with path.open("rb") as file:
+        try:
+            book = CalamineWorkbook.from_filelike(file)
+            sheet = _choose(path, book)
+        except CalamineError as error:
+            raise DataError(f"{path.name}: is not a workbook that can be read: {error}") from error
+        notes = _notes(book, sheet)
+        _refuse_uncomputed(path, book, sheet)
+        return lay_out(path, _records(sheet), notes)
+
+
+def _choose(path: Path, book: CalamineWorkbook) -> CalamineSheet:
+    visible = [data.name for data in book.sheets_metadata if _is_visible(data)]
+    sheets = [book.get_sheet_by_name(name) for name in visible]
+    found = next((sheet for sheet in sheets if sheet.height >= 2), None)
+    if found is None:
+        listed = ", ".join(f"{sheet.name!r} ({sheet.height} lines)" for sheet in sheets)
+        raise DataError(f"{path.name}: no visible sheet holds a header and rows; there are {listed or 'none'}")
+    return found
+
+
+def _is_visible(data: Any) -> bool:
+    return str(data.visible).endswith(".Visible") and str(data.typ).endswith(".WorkSheet")
+
+
+def _notes(book: CalamineWorkbook, sheet: CalamineSheet) -> list[str]:
+    others = []
+    for data in book.sheets_metadata:
+        if data.name != sheet.name:
+            hidden = "" if _is_visible(data) else ", hidden"
+            rows = book.get_sheet_by_name(data.name).height if str(data.typ).endswith(".WorkSheet") else 0
+            others.append(f"{data.name!r} ({rows} lines{hidden})")
+    notes = [f"sheet {sheet.name!r} read; NOT read: {', '.join(others)}"] if others else []
+    tall = [area for area in sheet.merged_cell_ranges or [] if area[0][0] != area[1][0]]
+    if tall:
+        notes.append(f"CHECK: {len(tall)} merged areas span several rows: the value stands in their first row only")
+    return notes
+
+
+def _records(sheet: CalamineSheet) -> Iterator[Record]:
+    first = sheet.start[0] if sheet.start else 0
+    for line, row in enumerate(sheet.to_python(), start=first + 1):
+        yield line, [_as_text(cell) for cell in row]
+
+
+def _as_text(cell: Any) -> str:
+    """A cell as text that reads back to the same value."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < LARGEST_WHOLE_FLOAT else repr(cell)
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == time() else cell.isoformat()
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    return str(cell)
+
+
+def _refuse_uncomputed(path: Path, book: CalamineWorkbook, sheet: CalamineSheet) -> None:
+    """Formulas without a stored result would read as missing values. Raises DataError."""
+    member = f"xl/worksheets/sheet{book.sheet_names.index(sheet.name) + 1}.xml"
+    try:
+        with ZipFile(path) as archive:
+            members = [name for name in archive.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
+            # A workbook may number its sheet files as it likes; then all of them are looked at.
+            for name in [member] if member in members else members:
+                cells = UNCOMPUTED.findall(archive.read(name))
+                if cells:
+                    raise DataError(
+                        f"{path.name}: {len(cells)} formula cells hold no stored result (first {cells[0].decode()}); "
+                        "open and save the workbook in a spreadsheet program"
+                    )
+    except BadZipFile:
+        return  # an .xls file, which stores results beside its formulas

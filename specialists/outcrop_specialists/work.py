@@ -1,0 +1,102 @@
+"""The work of one dispatch: an agent of the role at work, or one tool called at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outcrop_schemas.errors import ModelError, ProtocolError
+from outcrop_schemas.protocol import Artifact, Completion, Dispatch
+from outcrop_specialists.agent import Agent, AgentEnd, Toolbox
+from outcrop_specialists.brief import opening
+from outcrop_specialists.channel import ChannelModel
+from outcrop_specialists.completion import SpecialistAnswer
+from outcrop_specialists.roles import Role, get_role
+from outcrop_specialists.stream import Stream
+from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
+from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.registry import get_tool
+
+
+async def play_role(request: Dispatch, stream: Stream) -> Completion:
+    """Have the role's agent work on the objective. Raises ModelError, ProtocolError, UnknownNameError."""
+    if request.model_channel is None:
+        raise ProtocolError("a built-in specialist needs a model channel", field="model_channel")
+    role = get_role(request.specialist)
+    toolbox = SpecialistToolbox(role.tools, _context(request, stream), lambda name: stream.progress(name, tool=name))
+    agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox)
+    try:
+        end = await agent.run()
+    except ModelError as error:
+        return _unfinished(request, toolbox, f"model: {error}")
+    if not isinstance(end.answer, SpecialistAnswer):
+        return _unfinished(request, toolbox, f"{end.stop}: {end.reason}")
+    return _finished(request, toolbox, end, end.answer)
+
+
+def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox: Toolbox) -> Agent:
+    """The agent of a dispatch; replay builds the very same one."""
+    context = dict(request.context)
+    data, pins = context.pop("data", []), context.pop("pins", None)
+    return Agent(
+        model,
+        toolbox,
+        system=role.prompt(),
+        opening=opening(request.objective, data, context, pins),
+        answer=SpecialistAnswer,
+    )
+
+
+def answer_call(request: Dispatch, stream: Stream) -> Completion:
+    """Run the one tool that the request names. Raises OutcropError."""
+    assert request.call is not None
+    tool = get_tool(request.call.tool)
+    stream.progress(tool.name, tool=tool.name)
+    result = run_tool(tool, _context(request, stream), request.call.arguments)
+    return Completion(
+        dispatch_id=request.dispatch_id,
+        status="success",
+        summary=result.summary,
+        results=result.as_json()["results"],
+        artifacts=[_placed(request, artifact) for artifact in result.artifacts],
+        findings=result.notes,
+    )
+
+
+def _context(request: Dispatch, stream: Stream) -> ToolContext:
+    workspace = Path(request.workspace).resolve()
+
+    def report(text: str, done: int | None = None, total: int | None = None) -> None:
+        stream.progress(text, done, total)
+
+    return ToolContext(workspace, Path(request.results_dir), Path.cwd(), report)
+
+
+def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answer: SpecialistAnswer) -> Completion:
+    """The answer as a completion. Files that the tools wrote and the model forgot are named too: nothing gets lost."""
+    artifacts = {artifact.path: artifact for artifact in answer.artifacts}
+    for path, artifact in toolbox.artifacts.items():
+        artifacts.setdefault(path, artifact)
+    fields = answer.model_dump(exclude={"artifacts"})
+    return Completion(
+        dispatch_id=request.dispatch_id,
+        artifacts=[_placed(request, artifact) for artifact in artifacts.values()],
+        usage={"turns": end.turns},
+        **fields,
+    )
+
+
+def _unfinished(request: Dispatch, toolbox: SpecialistToolbox, reason: str) -> Completion:
+    """What there is when the agent did not complete: an error, with the files that were written all the same."""
+    return Completion(
+        dispatch_id=request.dispatch_id,
+        status="error",
+        summary=f"The work was not completed: {reason}"[:2_000],
+        results={},
+        artifacts=[_placed(request, artifact) for artifact in toolbox.artifacts.values()],
+        errors=[reason],
+    )
+
+
+def _placed(request: Dispatch, artifact: Artifact) -> Artifact:
+    """An artifact with an absolute path: a relative one would start at the scratch folder."""
+    return artifact.model_copy(update={"path": str(Path(request.workspace) / artifact.path)})
