@@ -39,11 +39,15 @@ def verify(artifacts: Sequence[Artifact], workspace: Path, scratch: Path) -> Ver
             continue
         verified[found.path] = found
     if len(artifacts) > limits.ARTIFACTS_CHECKED:
-        refused.append(f"{len(artifacts) - limits.ARTIFACTS_CHECKED} artifacts beyond the first {limits.ARTIFACTS_CHECKED} were not checked")
+        refused.append(
+            f"{len(artifacts) - limits.ARTIFACTS_CHECKED} more artifacts than {limits.ARTIFACTS_CHECKED} were not checked"
+        )
     return Verification(list(verified.values()), refused)
 
 
 def _verify_one(artifact: Artifact, workspace: Path, scratch: Path) -> VerifiedArtifact:
+    if "\0" in artifact.path:
+        raise PathError(artifact.path, "is not a path: it holds a NUL character")
     absolute = Path(os.path.normpath(scratch / artifact.path))
     if not absolute.is_relative_to(workspace):
         raise PathError(artifact.path, f"is outside the workspace {workspace}")
@@ -55,7 +59,7 @@ def _verify_one(artifact: Artifact, workspace: Path, scratch: Path) -> VerifiedA
             raise PathError(artifact.path, "is not a regular file")
         if found.st_size == 0:
             raise PathError(artifact.path, "is empty")
-        with open(descriptor, "rb", closefd=False) as file:  # noqa: PTH123 - a descriptor has no path
+        with open(descriptor, "rb", closefd=False) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     finally:
         os.close(descriptor)
@@ -85,7 +89,9 @@ def _open_beneath(workspace: Path, relative: Path) -> int:
     except FileNotFoundError:
         raise PathError(relative, "is missing") from None
     except OSError as error:
-        reason = "leads through a symlink or a file" if error.errno in (20, 40) else f"cannot be opened: {error.strerror}"
+        reason = (
+            "leads through a symlink or a file" if error.errno in (20, 40) else f"cannot be opened: {error.strerror}"
+        )
         raise PathError(relative, reason) from error
     finally:
         os.close(current)

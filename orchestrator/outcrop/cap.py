@@ -79,7 +79,12 @@ def _fit_entries(results: Mapping[str, Any], limit: int) -> tuple[dict[str, Any]
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(_NESTING):
-        level = [child for item in level if isinstance(item, dict | list) for child in (item.values() if isinstance(item, dict) else item)]
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
         if not level:
             return False
     return True

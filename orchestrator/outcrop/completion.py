@@ -136,4 +136,3 @@ def _without_odd_values(value: Any, repairs: list[str]) -> Any:
     if counts["surrogates"]:
         repairs.append(f"lone surrogates were replaced in {counts['surrogates']} texts")
     return clean
-

@@ -44,11 +44,15 @@ class Shared:
     launcher: Launcher
 
     @classmethod
-    def of(cls, workspace: Workspace, models: ModelTable, workers: int, model_calls: int, launcher: Launcher | None = None) -> Shared:
+    def of(
+        cls, workspace: Workspace, models: ModelTable, workers: int, model_calls: int, launcher: Launcher | None = None
+    ) -> Shared:
         """Places for `workers` specialists and `model_calls` model calls at a time. Raises UsageError."""
         if workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
-        return cls(workspace, models, asyncio.Semaphore(workers), asyncio.Semaphore(model_calls), launcher or ColdLauncher())
+        return cls(
+            workspace, models, asyncio.Semaphore(workers), asyncio.Semaphore(model_calls), launcher or ColdLauncher()
+        )
 
 
 class Desk:

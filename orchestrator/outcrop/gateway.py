@@ -122,7 +122,9 @@ class Gateway:
                 await self._places.acquire()
         except TimeoutError:
             raise ModelError(
-                f"no model call became free in {limits.QUEUED_MODEL_SECONDS:.0f} s", retryable=True, error_type="overloaded_error"
+                f"no model call became free in {limits.QUEUED_MODEL_SECONDS:.0f} s",
+                retryable=True,
+                error_type="overloaded_error",
             ) from None
         finally:
             clock.stop()

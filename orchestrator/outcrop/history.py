@@ -61,7 +61,9 @@ class History:
         successes, errors = self._older["successes"], self._older["errors"]
         pending = len(older)
         if successes + errors + pending:
-            lines.append(f"[{successes + errors + pending} older: {successes} successes, {errors} errors, {pending} pending]")
+            lines.append(
+                f"[{successes + errors + pending} older: {successes} successes, {errors} errors, {pending} pending]"
+            )
         return "\n".join(lines + [_line(entry) for entry in recent])
 
     def _forget_old(self) -> None:
@@ -75,7 +77,8 @@ class History:
 
 def _line(entry: Entry) -> str:
     state = "running" if entry.status is None else f"{entry.status} ({entry.duration_seconds:.1f} s)"
-    line = f"[{entry.dispatch_id}] {entry.specialist}: {state} — {_one_line(entry.objective, limits.HISTORY_OBJECTIVE_CHARS)}"
+    objective = _one_line(entry.objective, limits.HISTORY_OBJECTIVE_CHARS)
+    line = f"[{entry.dispatch_id}] {entry.specialist}: {state} — {objective}"
     if entry.errors:
         line += f" — errors: {_one_line('; '.join(entry.errors), limits.HISTORY_ERROR_CHARS)}"
     return line

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ class Damage:
         if self.torn_bytes:
             said.append(f"the journal's last {self.torn_bytes} bytes were torn off by a crash and set aside")
         if self.bad_lines:
-            said.append(f"the journal is damaged in line {', '.join(map(str, self.bad_lines[:5]))}: {len(self.bad_lines)} lines skipped")
+            said.append(
+                f"{len(self.bad_lines)} damaged lines of the journal were skipped: {', '.join(map(str, self.bad_lines[:5]))}"
+            )
         if self.missing_sequence:
             said.append(f"the journal lacks the records before number {', '.join(map(str, self.missing_sequence[:5]))}")
         return said
@@ -57,7 +60,9 @@ def now() -> str:
 
 def encode(kind: RecordType, sequence: int, record_id: str, at: str, body: dict[str, Any]) -> bytes:
     """One record as a line."""
-    line = wire.dumps({"v": 1, "type": kind, "seq": sequence, "id": record_id, "crc32c": "00000000", "at": at, "body": body})
+    line = wire.dumps(
+        {"v": 1, "type": kind, "seq": sequence, "id": record_id, "crc32c": "00000000", "at": at, "body": body}
+    )
     checksum = b"%08x" % google_crc32c.value(line)
     return line.replace(_ZEROS, _CRC + checksum + b'"', 1) + b"\n"
 
@@ -81,7 +86,7 @@ def read(path: Path) -> tuple[list[JournalRecord], Damage]:
             records = list(_records(file, damage))
     except OSError as error:
         raise JournalError(f"{path}: the journal cannot be read: {error.strerror}") from error
-    for before, after in zip(records, records[1:], strict=False):
+    for before, after in pairwise(records):
         if after.seq != before.seq + 1:
             damage.missing_sequence.append(after.seq)
     return records, damage

@@ -22,7 +22,18 @@ from outcrop_schemas.outcome import Isolation
 BUILT_IN = (sys.executable, "-P", "-m", "outcrop_specialists")
 
 # What a specialist gets of the orchestrator's environment. An allow-list, since a deny-list misses the next key.
-ALLOWED = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
+ALLOWED = (
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_NUMERIC",
+    "TZ",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "COVERAGE_PROCESS_START",
+)
 # Numeric libraries pick kernels and threads by these; some processors need them for right numbers.
 ALLOWED_PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "POLARS_MAX_THREADS", "NUMEXPR_")
 
@@ -81,8 +92,12 @@ class ColdLauncher:
             "write_confined": Isolation(active=False, by="nothing yet"),
             "read_confined": Isolation(active=False, by="nothing yet"),
             "network_denied": Isolation(active=False, by="nothing yet"),
-            "keys_hidden": Isolation(active=False, by="environment allow-list; /proc of the orchestrator is not hidden yet"),
-            "tree_kill_complete": Isolation(active=False, by="own session; a descendant that starts another session escapes"),
+            "keys_hidden": Isolation(
+                active=False, by="environment allow-list; /proc of the orchestrator is not hidden yet"
+            ),
+            "tree_kill_complete": Isolation(
+                active=False, by="own session; a descendant that starts another session escapes"
+            ),
             "memory_capped": Isolation(active=False, by="nothing yet"),
             "processes_capped": Isolation(active=False, by="nothing yet"),
             "disk_capped": Isolation(active=False, by="nothing yet"),
@@ -143,8 +158,12 @@ def _reap(process: subprocess.Popen[bytes]) -> ExitInfo:
         return ExitInfo()
     code = os.waitstatus_to_exitcode(status)
     process.returncode = code
-    measured = {"cpu_seconds": usage.ru_utime + usage.ru_stime, "max_rss_bytes": usage.ru_maxrss * 1024}
-    return ExitInfo(code=code, **measured) if code >= 0 else ExitInfo(signal=-code, **measured)
+    return ExitInfo(
+        code=code if code >= 0 else None,
+        signal=-code if code < 0 else None,
+        cpu_seconds=usage.ru_utime + usage.ru_stime,
+        max_rss_bytes=usage.ru_maxrss * 1024,
+    )
 
 
 def environment_for(scratch: Path, cache: Path | None, extra: Mapping[str, str]) -> dict[str, str]:

@@ -157,5 +157,7 @@ class Pool:
 
     def _open_background(self) -> BackgroundLoop:
         if self._background is None:
-            raise PoolClosedError("dispatch_sync needs the pool in a plain `with` block; in async code use `await dispatch`")
+            raise PoolClosedError(
+                "dispatch_sync needs the pool in a plain `with` block; in async code use `await dispatch`"
+            )
         return self._background

@@ -76,7 +76,11 @@ def all_runs(workspace: Workspace) -> list[RunFolder]:
     """The runs of a workspace, oldest first."""
     if not workspace.runs.is_dir():
         return []
-    return [RunFolder(Path(entry.path)) for entry in sorted(os.scandir(workspace.runs), key=lambda e: e.name) if entry.is_dir()]
+    return [
+        RunFolder(Path(entry.path))
+        for entry in sorted(os.scandir(workspace.runs), key=lambda e: e.name)
+        if entry.is_dir()
+    ]
 
 
 def find_run(name: str, workspace: Workspace) -> RunFolder:

@@ -83,11 +83,16 @@ def _send(descriptor: int, number: signal.Signals) -> None:
 async def _ended(descriptors: list[int], seconds: float) -> None:
     """Wait until all of these processes have ended, at most so long. A pidfd becomes readable at the end."""
     loop = asyncio.get_running_loop()
-    futures = {descriptor: loop.create_future() for descriptor in descriptors}
+    futures: dict[int, asyncio.Future[None]] = {descriptor: loop.create_future() for descriptor in descriptors}
     for descriptor, future in futures.items():
-        loop.add_reader(descriptor, lambda future=future: future.done() or future.set_result(None))
+        loop.add_reader(descriptor, _resolve, future)
     try:
         await asyncio.wait(futures.values(), timeout=seconds)
     finally:
         for descriptor in descriptors:
             loop.remove_reader(descriptor)
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -90,7 +90,8 @@ def warnings_of(seen: Observed) -> list[str]:
     if seen.scanner.long_lines:
         longest = max(seen.scanner.long_lines)
         warnings.append(
-            f"{len(seen.scanner.long_lines)} lines over {limits.STREAM_LINE_BYTES} bytes were skipped, the longest of {longest} bytes"
+            f"{len(seen.scanner.long_lines)} lines over {limits.STREAM_LINE_BYTES} bytes were skipped, "
+            f"the longest of {longest} bytes"
         )
     if seen.transcript_error:
         warnings.append(seen.transcript_error)
@@ -126,7 +127,8 @@ def _foreign(seen: Observed) -> list[str]:
     foreign = seen.scanner.foreign
     if not foreign:
         return []
-    return [f"{len(foreign)} completions of another dispatch were ignored (the first: {shlex.quote(shorten(foreign[0], 60))})"]
+    first = shlex.quote(shorten(foreign[0], 60))
+    return [f"{len(foreign)} completions of another dispatch were ignored (the first: {first})"]
 
 
 def _how_it_ended(seen: Observed) -> str:

@@ -1,4 +1,4 @@
-"""The spill store of a run: files that take what is over a cap. Written whole or not at all, readable by the owner only."""
+"""The spill store of a run: files that take what is over a cap, written whole or not at all, for the owner only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class SpillStore:
             temporary.replace(target)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise SpillError(f"the full result of {len(data)} bytes could not be written to {target}: {error.strerror}") from error
+            raise SpillError(
+                f"the full result of {len(data)} bytes could not be written to {target}: {error.strerror}"
+            ) from error
         return target
 
 

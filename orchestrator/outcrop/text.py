@@ -39,5 +39,7 @@ def shorten(text: str, limit: int) -> str:
 
 def inert(text: str, *, keep_newlines: bool = True) -> str:
     """Foreign text as it may be shown on a terminal: control and bidirectional characters are made visible."""
-    shown = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}" if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text)
+    shown = _CONTROL.sub(
+        lambda match: f"\\x{ord(match[0]):02x}" if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text
+    )
     return shown if keep_newlines else shown.replace("\n", " ").replace("\t", " ")

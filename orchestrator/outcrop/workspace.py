@@ -20,7 +20,9 @@ class Workspace:
         try:
             self.folder = given.resolve(strict=True)
         except OSError as error:
-            raise WorkspaceError(f"{given}: the workspace does not exist; make the folder or choose another --workspace") from error
+            raise WorkspaceError(
+                f"{given}: the workspace does not exist; make the folder or choose another --workspace"
+            ) from error
         if not self.folder.is_dir():
             raise WorkspaceError(f"{given}: the workspace is not a folder")
         self.home = self.folder / HOME
@@ -35,7 +37,9 @@ class Workspace:
         """Make the workspace's own folders and take it. Raises WorkspaceError, WorkspaceBusyError."""
         try:
             if self.home.is_symlink():
-                raise WorkspaceError(f"{self.home} is a link; remove it, Outcrop keeps its records inside the workspace")
+                raise WorkspaceError(
+                    f"{self.home} is a link; remove it, Outcrop keeps its records inside the workspace"
+                )
             self.home.mkdir(mode=0o700, exist_ok=True)
             self.runs.mkdir(mode=0o700, exist_ok=True)
             (self.home / "cache").mkdir(mode=0o700, exist_ok=True)

@@ -103,3 +103,41 @@ class Outcome(_Record):
     def is_good(self) -> bool:
         """Whether the work was done, wholly or in part."""
         return self.status in GOOD
+
+
+class DispatchLine(_Record):
+    """One dispatch as a run's outcome lists it."""
+
+    dispatch_id: str
+    specialist: str
+    objective: str
+    status: Status
+    duration_s: float
+    summary: str = ""
+
+
+class RunOutcome(_Record):
+    """The answer to a research objective: what `Run.start()` returns and `outcrop run --json` prints."""
+
+    run_id: str
+    objective: str
+    status: Status
+    summary: str = ""
+    findings: list[str] = []
+    recommendations: list[str] = []
+    blockers: list[str] = []
+    errors: list[str] = []
+    warnings: list[str] = []
+    artifacts: list[VerifiedArtifact] = []
+    dispatches: list[DispatchLine] = []
+    data: list[str] = []
+    model: str
+    usage: dict[str, Any] = {}
+    started_at: str
+    duration_s: float
+    run_folder: str
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the objective was answered, wholly or in part."""
+        return self.status in GOOD

@@ -27,7 +27,7 @@ def main() -> None:
     except OutcropError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         code = 1
-    except Exception:  # the boundary of the process: the orchestrator shows the end of stderr
+    except Exception:  # noqa: BLE001 - the boundary of the process: the orchestrator shows the end of stderr
         traceback.print_exc()
         code = 1
     stream.end()
@@ -53,7 +53,11 @@ def _completed(request: Dispatch, stream: Stream) -> Completion:
         return answer_call(request, stream) if request.call else asyncio.run(play_role(request, stream))
     except OutcropError as error:
         return Completion(
-            dispatch_id=request.dispatch_id, status="error", summary=str(error), results={}, errors=[f"{error.kind}: {error}"]
+            dispatch_id=request.dispatch_id,
+            status="error",
+            summary=str(error),
+            results={},
+            errors=[f"{error.kind}: {error}"],
         )
 
 

@@ -129,7 +129,8 @@ class Agent:
             if call.name == COMPLETE:
                 end, answers[call.id] = self._complete(call)
         results: list[Block] = [
-            ToolResultBlock(tool_use_id=c.id, content=answers[c.id].content, is_error=answers[c.id].is_error) for c in calls
+            ToolResultBlock(tool_use_id=c.id, content=answers[c.id].content, is_error=answers[c.id].is_error)
+            for c in calls
         ]
         self._messages.append(Message(role="user", content=results))
         return end

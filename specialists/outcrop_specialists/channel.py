@@ -26,7 +26,9 @@ class ChannelModel:
         self._number += 1
         line = b'{"id":%d,"request":%s}\n' % (self._number, request.as_bytes())
         if len(line) > limits.MODEL_LINE_BYTES:
-            raise ModelError(f"the request has {len(line)} bytes, {limits.MODEL_LINE_BYTES} are allowed on the model channel")
+            raise ModelError(
+                f"the request has {len(line)} bytes, {limits.MODEL_LINE_BYTES} are allowed on the model channel"
+            )
         try:
             self._socket.sendall(line)
             answer = self._file.readline(limits.MODEL_LINE_BYTES + 1)
@@ -36,6 +38,6 @@ class ChannelModel:
             raise ModelError("the model channel was closed by the orchestrator")
         message = wire.loads(answer)
         if "error" in message:
-            error = message["error"]
-            raise ModelError(error["message"], retryable=error["retryable"], error_type=error["type"])
+            fault = message["error"]
+            raise ModelError(fault["message"], retryable=fault["retryable"], error_type=fault["type"])
         return ModelResponse.model_validate(message["response"])

@@ -1,4 +1,4 @@
-"""A specialist's tools as its agent calls them: arguments checked, faults typed, results bounded, artifacts remembered."""
+"""A specialist's tools as its agent calls them: checked arguments, typed faults, bounded results."""
 
 from __future__ import annotations
 
@@ -71,6 +71,8 @@ def run_tool(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> 
     except MemoryError as error:
         raise DataError(f"{tool.name} ran out of memory; use fewer rows or columns") from error
     except OSError as error:
-        raise WorkspaceError(f"{tool.name}: {os.fspath(error.filename or Path())}: {error.strerror or error}") from error
+        raise WorkspaceError(
+            f"{tool.name}: {os.fspath(error.filename or Path())}: {error.strerror or error}"
+        ) from error
     except Exception as error:
         raise DataError(f"{tool.name} failed: {type(error).__name__}: {error}") from error

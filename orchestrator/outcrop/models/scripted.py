@@ -36,6 +36,4 @@ def turn(*calls: tuple[str, dict[str, Any]], text: str = "", turn_id: str = "msg
     """One turn: text, then tool calls as `(name, input)`."""
     blocks: list[Block] = [TextBlock(text=text)] if text else []
     blocks += [ToolUseBlock(id=f"toolu_{turn_id}_{n}", name=name, input=value) for n, (name, value) in enumerate(calls)]
-    return ModelResponse(
-        id=turn_id, model="scripted", content=blocks, stop_reason="tool_use" if calls else "end_turn"
-    )
+    return ModelResponse(id=turn_id, model="scripted", content=blocks, stop_reason="tool_use" if calls else "end_turn")

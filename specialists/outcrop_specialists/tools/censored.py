@@ -6,13 +6,14 @@ like are below a limit that is not given.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
 NUMBER = r"\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
-UNIT = r"(?:\s*(?:%|‰|[a-zA-Zµμ°][a-zA-Z0-9µμ°%/.·^-]*))?"
+UNIT = r"(?:\s*(?P<unit>%|‰|[a-zA-Zµμ°][a-zA-Z0-9µμ°%/.·^-]*))?"
 BEFORE = rf"^\s*(?P<sign><\s*=?|≤|⩽|>\s*=?|≥|⩾)\s*(?P<number>{NUMBER}){UNIT}\s*$"
 AFTER = rf"^\s*(?P<number>{NUMBER})\s*(?P<sign><|>)\s*$"
 WORDS_BELOW = (
@@ -24,37 +25,56 @@ WORDS_BELOW = (
     "below (?:dl|lod|loq|mdl|rl|limit)",
     "[<≤]\\s*(?:dl|lod|loq|mdl|lld|rl|l\\.?d\\.?)",
 )
+PLAIN_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+DECIMAL_COMMA = r"^[+-]?(?:0|\d{4,})?,\d|^[+-]?\d+,(?:\d{1,2}|\d{4,})(?:\D|$)"
+RESULTS_SHARE = 0.5
 WORD = rf"(?i)^\s*(?:{'|'.join(word.replace('.?', '[.]?') for word in WORDS_BELOW)})\s*$"
 
 
-def below_mask(column: pl.Series) -> pl.Series:
-    """True where a text value is below a given limit; never null."""
-    return _signed(column, "[<≤⩽]")
+@dataclass(frozen=True)
+class Censored:
+    """Where a text column is beyond a detection limit: three masks without nulls, the limits as Float64 and
+    the unit written behind a limit."""
+
+    below: pl.Series
+    above: pl.Series
+    words: pl.Series
+    limits: pl.Series
+    units: pl.Series
+
+    @property
+    def any(self) -> pl.Series:
+        return self.below | self.above | self.words
+
+    @property
+    def count(self) -> int:
+        return int(self.any.sum())
 
 
-def above_mask(column: pl.Series) -> pl.Series:
-    """True where a text value is above a given limit; never null."""
-    return _signed(column, "[>≥⩾]")
+def find_censored(column: pl.Series) -> Censored:
+    """The censored values of a text column.
 
-
-def word_mask(column: pl.Series) -> pl.Series:
-    """True where a text value is a word for "below the limit" without the limit; never null."""
-    return column.str.contains(WORD).fill_null(False)
-
-
-def censored_mask(column: pl.Series) -> pl.Series:
-    """True where a text value is beyond a detection limit of whatever kind; never null."""
-    return below_mask(column) | above_mask(column) | word_mask(column)
-
-
-def limits_of(column: pl.Series) -> pl.Series:
-    """The limit of each `<` or `>` value as Float64 (a decimal comma is accepted), null elsewhere."""
+    Words (`nd`) count only in a column of results, or North Dakota would be below a limit. A comma in a limit marks
+    decimals only if that is the one way to read the column; else the limit is null.
+    """
     import polars as pl
 
-    number = column.str.extract(BEFORE, 2).fill_null(column.str.extract(AFTER, 1))
-    return number.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    bare = column.str.strip_chars()
+    sign = bare.str.extract(BEFORE, 1).fill_null(bare.str.extract(AFTER, 2))
+    number = bare.str.extract(BEFORE, 2).fill_null(bare.str.extract(AFTER, 1))
+    if has_decimal_commas(bare):
+        number = number.str.replace(",", ".", literal=True)
+    below, above = sign.str.contains("[<≤⩽]").fill_null(False), sign.str.contains("[>≥⩾]").fill_null(False)
+    words = bare.str.contains(WORD).fill_null(False)
+    results = int(bare.str.contains(PLAIN_NUMBER).sum()) + int(below.sum()) + int(above.sum())
+    if not results or results + int(words.sum()) < RESULTS_SHARE * (len(bare) - bare.null_count()):
+        words = words & False
+    return Censored(below, above, words, number.cast(pl.Float64, strict=False), bare.str.extract(BEFORE, 3))
 
 
-def _signed(column: pl.Series, signs: str) -> pl.Series:
-    sign = column.str.extract(BEFORE, 1).fill_null(column.str.extract(AFTER, 2))
-    return sign.str.contains(signs).fill_null(False)
+def has_decimal_commas(column: pl.Series) -> bool:
+    """Whether commas in the numbers of a text column can only mark decimals: no points, and one comma out of place
+    for thousands."""
+    digits = column.str.strip_chars("<>=≤≥⩽⩾ ")
+    numbers = digits.filter(digits.str.contains(rf"^[+-]?(?:{NUMBER})").fill_null(False))
+    return bool(numbers.str.contains(DECIMAL_COMMA).any()) and not numbers.str.contains(r"\d\.\d").any()

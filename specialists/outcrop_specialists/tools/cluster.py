@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import features
+from outcrop_specialists.tools import features, grouping
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.columns import find_columns
 from outcrop_specialists.tools.publish import publish
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[Any]
 
-STARTS = 20
-SILHOUETTE_ROWS = 5_000
 # Ward's method keeps every pairwise distance: 20,000 rows are 1.6 GB.
 HIERARCHICAL_ROWS = 20_000
 CENTRES_SHOWN = 120
-NOISE = -1
 NOISE_REASON = "noise: in no dense group"
 
 
@@ -34,7 +31,7 @@ class Arguments(ToolArguments):
         min_length=1, description="Numeric columns to group by.", json_schema_extra={"x-role": "columns"}
     )
     n_clusters: int = Field(default=3, ge=2, le=100, description="Number of groups (not used by dbscan).")
-    method: Literal["kmeans", "hierarchical", "dbscan"] = Field(
+    method: grouping.Method = Field(
         default="kmeans",
         description="kmeans, hierarchical (Ward) or dbscan (density; finds the number of groups itself).",
     )
@@ -50,12 +47,11 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     table = read_table(context, arguments.path)
     names = find_columns(table, arguments.columns, "columns")
     taken = features.take(table, names, "columns", arguments.transform)
-    complete = taken.is_complete
     _require_rows(table, taken, arguments)
     scaled, notes = _scaled(taken, arguments)
     context.report(f"grouping {len(scaled)} rows by {arguments.method}", 0, len(scaled))
     found, inertia = _fit(scaled, arguments)
-    labels = _by_size(found, taken.original[complete])
+    labels = grouping.number_by_size(found, taken.original[taken.is_complete])
     frame, label_column = _labelled(table.frame, taken, labels)
     made_of = features.parameters(arguments, columns=names, label_column=label_column)
     published = publish(
@@ -110,44 +106,17 @@ def _scaled(taken: features.Features, arguments: Arguments) -> tuple[Matrix, lis
 
 
 def _fit(scaled: Matrix, arguments: Arguments) -> tuple[Matrix, float | None]:
-    """A label for each row (-1 is noise), and the inertia where the method has one.
-
-    k-means after Lloyd (1982) with k-means++ starts; hierarchical after Ward (1963); dbscan after Ester et al. (1996).
-    """
-    from sklearn import cluster
-
+    """A label for each row (-1 is noise), and the inertia where the method has one."""
     if arguments.method == "kmeans":
-        model = cluster.KMeans(arguments.n_clusters, n_init=STARTS, random_state=arguments.seed).fit(scaled)
-        return model.labels_, float(model.inertia_)
+        return grouping.kmeans(scaled, arguments.n_clusters, arguments.seed)
     if arguments.method == "hierarchical":
-        return cluster.AgglomerativeClustering(arguments.n_clusters, linkage="ward").fit_predict(scaled), None
-    found: Matrix = cluster.DBSCAN(eps=arguments.eps, min_samples=arguments.min_samples).fit_predict(scaled)
-    if (found == NOISE).all():
-        raise ArgumentError("eps", f"no group found: {_reach(scaled, arguments)}")
+        return grouping.ward(scaled, arguments.n_clusters), None
+    found = grouping.dbscan(scaled, arguments.eps, arguments.min_samples)
+    if found is None:
+        reach = f"{grouping.typical_reach(scaled, arguments.min_samples):.4g}"
+        reason = f"{arguments.min_samples} rows lie within {reach} of a typical row, eps is {arguments.eps:g}"
+        raise ArgumentError("eps", f"no group found: {reason}; give a larger one")
     return found, None
-
-
-def _reach(scaled: Matrix, arguments: Arguments) -> str:
-    """What to try where dbscan found no dense neighbourhood."""
-    import numpy
-    from sklearn.neighbors import NearestNeighbors
-
-    distances, _ = NearestNeighbors(n_neighbors=min(arguments.min_samples, len(scaled))).fit(scaled).kneighbors(scaled)
-    typical = float(numpy.median(distances[:, -1]))
-    reach = f"{arguments.min_samples} rows lie within {typical:.4g} of a typical row"
-    return f"{reach}, eps is {arguments.eps:g}; give a larger one"
-
-
-def _by_size(found: Matrix, original: Matrix) -> Matrix:
-    """Labels 1 to k by decreasing size, ties by centre; 0 for noise."""
-    import numpy
-
-    kept = [label for label in numpy.unique(found) if label != NOISE]
-    order = sorted(kept, key=lambda label: (-(found == label).sum(), tuple(original[found == label].mean(axis=0))))
-    labels = numpy.zeros(len(found), dtype=int)
-    for number, label in enumerate(order, start=1):
-        labels[found == label] = number
-    return labels
 
 
 def _labelled(frame: pl.DataFrame, taken: features.Features, labels: Matrix) -> tuple[pl.DataFrame, str]:
@@ -171,7 +140,7 @@ def _labelled(frame: pl.DataFrame, taken: features.Features, labels: Matrix) -> 
 def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments: Arguments) -> dict[str, Any]:
     original = taken.original[taken.is_complete]
     numbers = range(1, int(labels.max()) + 1)
-    silhouette, silhouette_rows = _silhouette(scaled, labels, arguments.seed)
+    silhouette, silhouette_rows = grouping.silhouette(scaled, labels, arguments.seed)
     results: dict[str, Any] = {
         "rows": len(taken.values),
         "clustered": int((labels > 0).sum()),
@@ -193,22 +162,9 @@ def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments
     return results
 
 
-def _silhouette(scaled: Matrix, labels: Matrix, seed: int) -> tuple[float | None, int]:
-    """Mean silhouette (Rousseeuw 1987) of the labelled rows, or of a sample of them, and the rows it stands on."""
-    import numpy
-    from sklearn.metrics import silhouette_score
-
-    rows = numpy.flatnonzero(labels)
-    if len(rows) > SILHOUETTE_ROWS:
-        rows = numpy.sort(numpy.random.default_rng(seed).choice(rows, SILHOUETTE_ROWS, replace=False))
-    if not 2 <= len(numpy.unique(labels[rows])) < len(rows):
-        return None, len(rows)
-    return float(silhouette_score(scaled[rows], labels[rows])), len(rows)
-
-
 def _rule(arguments: Arguments, silhouette_rows: int) -> str:
     how = {
-        "kmeans": f"k-means, {STARTS} starts, seed {arguments.seed}",
+        "kmeans": f"k-means, {grouping.STARTS} starts, seed {arguments.seed}",
         "hierarchical": "Ward's method",
         "dbscan": f"dbscan, eps {arguments.eps:g}, min_samples {arguments.min_samples}",
     }[arguments.method]
@@ -216,7 +172,7 @@ def _rule(arguments: Arguments, silhouette_rows: int) -> str:
     return (
         f"{how}; {scale}; groups numbered by decreasing size; centres are means of the untransformed values; "
         f"silhouette on {silhouette_rows} rows"
-        + (f" drawn with seed {arguments.seed}" if silhouette_rows == SILHOUETTE_ROWS else "")
+        + (f" drawn with seed {arguments.seed}" if silhouette_rows == grouping.SILHOUETTE_ROWS else "")
     )
 
 
@@ -224,7 +180,7 @@ TOOL = Tool(
     name="cluster",
     version=1,
     description=(
-        "Cluster the rows of a table into groups of similar samples on numeric columns (k-means, hierarchical, dbscan). "
+        "Cluster the rows of a table into groups of similar samples by numeric columns: k-means, hierarchical, dbscan. "
         "Writes a CSV with every row and its group label; gives group sizes, centres and the silhouette."
     ),
     asked_for=(

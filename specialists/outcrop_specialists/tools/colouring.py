@@ -55,6 +55,7 @@ class Scale:
     """Rows by value: NaN where a row has none. The colours run from `low` to `high`; what is beyond has the end's."""
 
     title: str
+    unit: str | None
     values: Vector
     low: float
     high: float
@@ -77,18 +78,20 @@ class Scale:
 Colouring = Groups | Scale | None
 
 
-def colouring(table: Table, name: str, *, as_groups: bool = False) -> Groups | Scale:
+def colouring(table: Table, name: str) -> Groups | Scale:
     """How a column colours rows: text, a `cluster` and a few whole numbers are groups, other numbers a scale."""
     column = table.frame.get_column(name)
     is_few = column.drop_nulls().n_unique() <= FEW_INTEGERS or name.casefold().startswith("cluster")
-    if as_groups or not column.dtype.is_numeric() or (column.dtype.is_integer() and is_few):
-        return _groups(column)
+    if not column.dtype.is_numeric() or (column.dtype.is_integer() and is_few):
+        return grouping(table, name)
     return _scale(table, column)
 
 
-def _groups(column: pl.Series) -> Groups:
+def grouping(table: Table, name: str) -> Groups:
+    """The groups of a column, whatever its type; past 20 of them the small ones share one colour."""
     import numpy
 
+    column = table.frame.get_column(name)
     counted = column.drop_nulls().value_counts(sort=False)
     values, sizes = counted.get_column(column.name).to_list(), counted.get_column("count").to_list()
     is_numeric = column.dtype.is_numeric()
@@ -105,7 +108,8 @@ def _groups(column: pl.Series) -> Groups:
         names.append(f"{len(order) - len(shown)} other groups")
         notes.append(f"the {len(shown)} groups with a colour of their own are followed by one for all others")
     codes = [NO_GROUP if value is None else code_of.get(value, rest) for value in column.to_list()]
-    return Groups(column.name, names, numpy.array(codes, dtype=int), _colours(len(names)), tuple(notes))
+    colours = _colours(len(shown)) + [figures.OTHER_COLOUR] * (len(names) - len(shown))
+    return Groups(column.name, names, numpy.array(codes, dtype=int), colours, tuple(notes))
 
 
 def _group_name(value: object) -> str:
@@ -129,13 +133,16 @@ def _scale(table: Table, column: pl.Series) -> Scale:
     import numpy
 
     values = column.cast(float).fill_nan(None).to_numpy()
-    title = figures.axis_label(column.name, table.units.get(column.name))
+    title, unit = column.name, table.units.get(column.name)
     finite = values[numpy.isfinite(values)]
     if not len(finite):
-        return Scale(title, values, 0.0, 1.0)
+        return Scale(title, unit, values, 0.0, 1.0)
     low, high = float(finite.min()), float(finite.max())
     inner_low, inner_high = (float(value) for value in numpy.percentile(finite, SCALE_PERCENTILES))
     if inner_high > inner_low and high - low > STRETCHED * (inner_high - inner_low):
-        note = f"colours run from the 2nd to the 98th percentile of {column.name}: {inner_low:g} to {inner_high:g}"
-        return Scale(title, values, inner_low, inner_high, (note,))
-    return Scale(title, values, low, high if high > low else low + 1.0)
+        ends = " to ".join(figures.short_number(value) for value in (inner_low, inner_high))
+        note = f"colours run from the 2nd to the 98th percentile of {column.name}: {ends}"
+        return Scale(title, unit, values, inner_low, inner_high, (note,))
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return Scale(title, unit, values, low, high)

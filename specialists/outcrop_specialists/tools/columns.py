@@ -74,7 +74,7 @@ def _offer(name: str, names: Sequence[str]) -> str:
 def _not_numbers(table: Table, column: pl.Series) -> str:
     import polars as pl
 
-    from outcrop_specialists.tools.censored import censored_mask
+    from outcrop_specialists.tools.censored import find_censored
     from outcrop_specialists.tools.reading_types import is_number
 
     where = f"{table.path.name}: column {column.name!r}"
@@ -85,7 +85,7 @@ def _not_numbers(table: Table, column: pl.Series) -> str:
     wrong = (column.is_not_null() & ~is_number(column)).fill_null(False)
     count = int(wrong.sum())
     row = wrong.arg_true()[0] if count else 0
-    censored = int((censored_mask(column) & wrong).sum())
+    censored = find_censored(column).count
     if not count:
         return f"{where} holds digits that are codes (leading zeros, exponents or more than 64 bits), not numbers"
     text = f"{where} holds {count} of {len(column) - column.null_count()} values that are not numbers"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -14,23 +13,10 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.columns import find_columns
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.reading import read_table, write_csv
+from outcrop_specialists.tools.scoring import RULES, THRESHOLDS, Method, Scored, score
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
-
-    Vector = NDArray[Any]
-
-Method = Literal["zscore", "mad", "iqr"]
-
-THRESHOLDS: dict[Method, float] = {"mad": 3.5, "zscore": 3.0, "iqr": 1.5}
-# The 0.75 quantile of the normal distribution: makes the MAD comparable with a standard deviation.
-MAD_OF_NORMAL = 0.6745
-RULES: dict[Method, str] = {
-    "mad": f"modified z-score {MAD_OF_NORMAL} (x - median) / MAD (Iglewicz & Hoaglin 1993)",
-    "zscore": "z-score (x - mean) / sd, sd with n - 1",
-    "iqr": "distance beyond the quartiles in interquartile ranges (Tukey 1977), quartiles by linear interpolation (type 7)",
-}
 
 
 class Arguments(ToolArguments):
@@ -48,36 +34,13 @@ class Arguments(ToolArguments):
     transform: features.Transform = Field(default="none", description=features.TRANSFORM_HELP)
 
 
-@dataclass(frozen=True)
-class Scored:
-    """Scores and flags of one column (NaN and None where there is no value), and the fences in transformed units."""
-
-    scores: Vector
-    flags: list[str | None]
-    low_fence: float
-    high_fence: float
-
-    def count(self, flag: str) -> int:
-        return self.flags.count(flag)
-
-
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError where no column has a spread to measure by."""
     table = read_table(context, arguments.path)
     names = find_columns(table, arguments.columns, "columns")
     taken = features.take(table, names, "columns", arguments.transform)
     threshold = THRESHOLDS[arguments.method] if arguments.threshold is None else arguments.threshold
-    found: dict[str, Scored] = {}
-    skipped: dict[str, str] = {}
-    for done, (name, values) in enumerate(zip(names, taken.values.T, strict=True)):
-        context.report(f"scoring {name}", done, len(names))
-        scored = score(values, arguments.method, threshold)
-        if isinstance(scored, str):
-            skipped[name] = scored
-        else:
-            found[name] = scored
-    if not found:
-        raise ArgumentError("columns", "; ".join(f"{name}: {why}" for name, why in skipped.items()))
+    found, skipped = _score(context, taken, arguments.method, threshold)
     frame, added = _scored_frame(table.frame, found)
     published = publish(
         context,
@@ -92,7 +55,9 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     shown = dict(list(found.items())[: limits.COMPLETE_LIST_RECORDS])
     results = {
         "rows": table.frame.height,
-        "anomalous_rows": sum(any(flags) for flags in zip(*(_is_flagged(scored) for scored in found.values()), strict=True)),
+        "anomalous_rows": sum(
+            any(flags) for flags in zip(*(_is_flagged(scored) for scored in found.values()), strict=True)
+        ),
         "columns": {name: _figures(scored, arguments.transform) for name, scored in shown.items()},
         "skipped": skipped,
         "method": arguments.method,
@@ -109,31 +74,22 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     return ToolResult(text, results, [published.artifact], notes)
 
 
-def score(values: Vector, method: Method, threshold: float) -> Scored | str:
-    """Scores and flags of a column of (rows,) values, NaN where there is none; a reason where it has no spread."""
-    import numpy
-
-    found = values[numpy.isfinite(values)]
-    if len(found) < 2:
-        return f"{len(found)} usable values are too few to measure a spread"
-    quarter, middle, three_quarters = (float(value) for value in numpy.percentile(found, [25, 50, 75], method="linear"))
-    low_centre, high_centre = {
-        "mad": (middle, middle),
-        "zscore": (float(found.mean()), float(found.mean())),
-        "iqr": (quarter, three_quarters),
-    }[method]
-    spread = {
-        "mad": float(numpy.median(numpy.abs(found - middle))) / MAD_OF_NORMAL,
-        "zscore": float(found.std(ddof=1)),
-        "iqr": three_quarters - quarter,
-    }[method]
-    if found.min() == found.max() or not spread > 0:
-        name = {"mad": "MAD", "zscore": "standard deviation", "iqr": "interquartile range"}[method]
-        return f"its {name} is zero: at least half of its values are equal; another method may serve"
-    scores = numpy.where(values < low_centre, values - low_centre, numpy.maximum(values - high_centre, 0.0)) / spread
-    low_fence, high_fence = low_centre - threshold * spread, high_centre + threshold * spread
-    flags = numpy.select([~numpy.isfinite(values), values < low_fence, values > high_fence], ["", "low", "high"], "normal")
-    return Scored(scores, [flag or None for flag in flags.tolist()], low_fence, high_fence)
+def _score(
+    context: ToolContext, taken: features.Features, method: Method, threshold: float
+) -> tuple[dict[str, Scored], dict[str, str]]:
+    """The scores of each column, and the columns that could not be scored with the reason."""
+    found: dict[str, Scored] = {}
+    skipped: dict[str, str] = {}
+    for done, (name, values) in enumerate(zip(taken.columns, taken.values.T, strict=True)):
+        context.report(f"scoring {name}", done, len(taken.columns))
+        scored = score(values, method, threshold)
+        if isinstance(scored, str):
+            skipped[name] = scored
+        else:
+            found[name] = scored
+    if not found:
+        raise ArgumentError("columns", "; ".join(f"{name}: {why}" for name, why in skipped.items()))
+    return found, skipped
 
 
 def _is_flagged(scored: Scored) -> list[bool]:
@@ -191,8 +147,8 @@ TOOL = Tool(
     name="compute_anomaly",
     version=1,
     description=(
-        "Find anomalies (outliers) in numeric columns by modified z-score (MAD), z-score or interquartile range. Writes "
-        "a CSV with every row, a score and a low/high flag per column; gives counts and the thresholds in the data's units."
+        "Find anomalies (outliers) in numeric columns by modified z-score (MAD), z-score or interquartile range. "
+        "Writes a CSV with every row, a score and a low/high flag per column; gives counts and thresholds."
     ),
     asked_for=(
         "find anomalies",
@@ -204,7 +160,6 @@ TOOL = Tool(
         "extreme values",
         "how unusual",
         "above background",
-        "threshold",
     ),
     specialists=frozenset({"analytics"}),
     arguments=Arguments,

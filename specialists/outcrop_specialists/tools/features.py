@@ -44,8 +44,7 @@ class Features:
         """For each row whether every column has a transformed value."""
         import numpy
 
-        found: Matrix = numpy.isfinite(self.values).all(axis=1)
-        return found
+        return numpy.asarray(numpy.isfinite(self.values).all(axis=1))
 
     def left_out(self) -> dict[str, int]:
         """Rows without a full set of values, by their first reason."""
@@ -89,18 +88,21 @@ class Features:
         return notes
 
     def _row_faults(self) -> tuple[Matrix, Matrix]:
-        return self._missing().any(axis=1), self._undefined().any(axis=1)
+        import numpy
+
+        return numpy.asarray(self._missing().any(axis=1)), numpy.asarray(self._undefined().any(axis=1))
 
     def _missing(self) -> Matrix:
         import numpy
 
-        found: Matrix = numpy.isnan(self.original)
-        return found
+        return numpy.asarray(numpy.isnan(self.original))
 
     def _undefined(self) -> Matrix:
         import numpy
 
-        found: Matrix = numpy.logical_and(self.original <= 0, self.transform != "none")
+        if self.transform == "none":
+            return numpy.zeros(self.original.shape, dtype=bool)
+        found: Matrix = self.original <= 0
         return found
 
 
@@ -132,7 +134,7 @@ def chosen_columns(table: Table, wanted: list[str] | None, field: str = "columns
     found = [name for name in of_columns.numeric_columns(table) if name not in passed_over]
     if not found:
         raise ArgumentError(field, f"{table.path.name} has no column of measured numbers; name the columns wanted")
-    note = f"not taken unless named (coordinates, identifiers, labels): {', '.join(passed_over)}"
+    note = f"not taken unless named (places, identifiers, group labels): {', '.join(passed_over)}"
     return found, [note] if passed_over else []
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from outcrop_schemas.errors import DataError
 from outcrop_schemas.protocol import Artifact
@@ -29,12 +29,17 @@ LARGE_INCHES = (10.0, 8.0)
 
 # Okabe & Ito (2008), colours told apart under every common colour-blindness; yellow, weak on white, comes last.
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
-NO_VALUE_COLOUR = "#9A9A9A"
+OTHER_COLOUR = "#7F7F7F"
+NO_VALUE_COLOUR = "#BDBDBD"
 CONTINUOUS_MAP = "viridis"
 
 # A figure with only axes and text is grey; drawn data has colour. Below so many coloured pixels it is called blank.
 COLOURED_PIXELS = 8
+PAD_INCHES = 0.09
 LABEL_CHARS = 44
+# Factors between the ends of a log axis: below the first it may show no decade at all.
+EVEN_STEPS_BELOW = 6.0
+DECADES_ONLY_FROM = 150.0
 TITLE_CHARS = 78
 
 
@@ -55,8 +60,10 @@ def new_figure(title: str, size_inches: tuple[float, float] = SIZE_INCHES) -> Fi
     """An empty figure on the Agg canvas whose layout keeps labels and legends inside."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=size_inches, dpi=DOTS_PER_INCH, layout="constrained", facecolor="white")
+    layout = ConstrainedLayoutEngine(w_pad=PAD_INCHES, h_pad=PAD_INCHES)
+    figure = Figure(figsize=size_inches, dpi=DOTS_PER_INCH, layout=layout, facecolor="white")
     FigureCanvasAgg(figure)
     figure.suptitle(plain(title, TITLE_CHARS), fontsize=12)
     return figure
@@ -80,37 +87,59 @@ def style_axes(axes: Axes) -> None:
 
 
 def set_log(axis: Axis, low: float, high: float) -> None:
-    """A log10 axis with plain numbers; within two decades 2 and 5 are labelled too."""
-    from math import log10
+    """A log10 axis with plain numbers: decades, within two decades also 2 and 5, within less even steps."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis._set_axes_scale("log")  # type: ignore[attr-defined]
-    decades = log10(high / low) if low > 0 else 1.0
-    axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if decades < 2.2 else (1.0,), numticks=12))
+    set_scale(axis, "log")
+    times = high / low
+    if times < EVEN_STEPS_BELOW:
+        axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    else:
+        steps = (1.0, 2.0, 5.0) if times < DECADES_ONLY_FROM else (1.0,)
+        axis.set_major_locator(LogLocator(base=10, subs=steps, numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
     axis.set_minor_locator(LogLocator(base=10, subs=[float(step) for step in range(1, 10)], numticks=12))
     axis.set_minor_formatter(NullFormatter())
 
 
+def set_scale(axis: Axis, name: Literal["linear", "log"]) -> None:
+    """Set the scale of one axis, whichever it is."""
+    axes = axis.axes
+    (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)(name)
+
+
 def number_text(value: float) -> str:
-    """A tick's number as people write it: 0.05, 1200, 450000, 2e7."""
-    text = f"{value:.6f}".rstrip("0").rstrip(".") if 1e-4 <= abs(value) < 1e7 or value == 0 else f"{value:.4g}"
+    """A tick's number as people write it: −0.05, 1200, 450000, 2e7."""
+    return short_number(value).replace("-", "−")
+
+
+def short_number(value: float) -> str:
+    """A number with at most seven digits, without an exponent unless it is very large or small."""
+    text = f"{value:.7g}"
+    if 1e-4 <= abs(value) < 1e7:
+        text = f"{float(text):.10f}".rstrip("0").rstrip(".")
     mantissa, _, exponent = text.partition("e")
-    return (f"{mantissa}e{int(exponent)}" if exponent else text).replace("-", "−")
+    return f"{mantissa}e{int(exponent)}" if exponent else text
 
 
 def plain(text: str, chars: int = LABEL_CHARS, lines: int = 2) -> str:
     """Text out of data, wrapped and cut, with `$` kept from starting a formula."""
     flat = " ".join(text.split())
-    wrapped = textwrap.wrap(flat, chars, max_lines=lines, placeholder=" …") or [""]
+    wrapped = textwrap.wrap(flat, chars) or [""]
+    if len(wrapped) > lines:
+        wrapped[lines - 1 :] = [wrapped[lines - 1][: chars - 2] + " …"]
     return "\n".join(wrapped).replace("$", r"\$")
 
 
-def axis_label(name: str, unit: str | None = None) -> str:
+def with_unit(name: str, unit: str | None) -> str:
     """A column's name and, where known and not in the name already, its unit."""
     has_unit = not unit or f"({unit.casefold()})" in name.casefold()
-    return plain(name if has_unit else f"{name} ({unit})")
+    return name if has_unit else f"{name} ({unit})"
+
+
+def axis_label(name: str, unit: str | None = None) -> str:
+    """Name and unit as an axis shows them."""
+    return plain(with_unit(name, unit))
 
 
 def write_note(figure: Figure, text: str) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_PANEL_COLUMNS = 6
 LARGE_FROM_COLUMNS = 5
+# Characters that fit beside or below one panel, by the number of panels across.
+PANEL_LABEL_CHARS = {1: figures.LABEL_CHARS, 2: 32, 3: 21, 4: 20, 5: 15}
 BINS = 30
 
 
@@ -55,7 +57,7 @@ def view_of(taken: Features, units: Mapping[str, str]) -> View:
         return View(found.scores[taken.is_complete], labels, is_log=False, is_projected=True)
     matrix = taken.values if taken.transform == "clr" else taken.original
     names = [f"clr({name})" if taken.transform == "clr" else name for name in taken.columns]
-    labels = [figures.axis_label(name, units.get(name)) for name in names]
+    labels = [figures.with_unit(name, units.get(original)) for name, original in zip(names, taken.columns, strict=True)]
     return View(matrix[taken.is_complete], labels, is_log, is_projected=False)
 
 
@@ -71,11 +73,11 @@ def draw_groups(view: View, groups: Groups, title: str, note: str) -> Figure:
             _draw_bars(axes, view, groups)
         else:
             _draw_pair(axes, view, groups, 0, 1)
-        points.add_legend(figure, groups)
+        points.add_legend(axes, groups)
     else:
         _draw_pairs(figure, view, groups)
         # The upper right of a triangle of panels is free for the legend.
-        points.add_legend(figure, groups, loc="upper right")
+        points.add_legend(figure, groups)
     figures.write_note(figure, note)
     return figure
 
@@ -100,8 +102,9 @@ def _draw_pair(axes: Axes, view: View, groups: Groups, x: int, y: int) -> None:
     for axis, index in ((axes.xaxis, x), (axes.yaxis, y)):
         if view.is_log:
             figures.set_log(axis, float(view.values[:, index].min()), float(view.values[:, index].max()))
-    axes.set_xlabel(view.labels[x])
-    axes.set_ylabel(view.labels[y])
+    chars = PANEL_LABEL_CHARS[max(1, len(view.labels) - 1)]
+    axes.set_xlabel(figures.plain(view.labels[x], chars))
+    axes.set_ylabel(figures.plain(view.labels[y], chars))
     points.draw(axes, view.values[:, x], view.values[:, y], groups)
 
 
@@ -119,5 +122,5 @@ def _draw_bars(axes: Axes, view: View, groups: Groups) -> None:
     stacks = [values[groups.codes == code] for code in (-1, *range(len(groups.names)))]
     colours = [figures.NO_VALUE_COLOUR, *groups.colours]
     axes.hist(stacks, bins=edges.tolist(), stacked=True, color=colours, edgecolor="white", linewidth=0.4)
-    axes.set_xlabel(view.labels[0])
+    axes.set_xlabel(figures.plain(view.labels[0]))
     axes.set_ylabel("Number of rows")

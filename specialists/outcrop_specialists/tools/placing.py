@@ -27,9 +27,9 @@ class Placed:
     rows: Vector
     left_out: dict[str, int]
 
-    def note(self) -> str:
+    def note(self, colours: Colouring = None) -> str:
         """What was drawn and what was left out, as it stands on the figure."""
-        return drawn_note(len(self.x), self.left_out)
+        return "; ".join([drawn_note(len(self.x), self.left_out), *(colours.notes if colours else ())])
 
 
 def place(table: Table, x: str, y: str, *, log_x: bool = False, log_y: bool = False) -> Placed:
@@ -38,7 +38,10 @@ def place(table: Table, x: str, y: str, *, log_x: bool = False, log_y: bool = Fa
 
     across, up = (numeric(table, name, field).to_numpy() for name, field in ((x, "x"), (y, "y")))
     has_both = numpy.isfinite(across) & numpy.isfinite(up)
-    has_logarithm = (~log_x | (across > 0)) & (~log_y | (up > 0)) if log_x or log_y else numpy.ones_like(has_both)
+    has_logarithm = numpy.ones_like(has_both)
+    for values, is_log in ((across, log_x), (up, log_y)):
+        if is_log:
+            has_logarithm &= values > 0
     rows = has_both & has_logarithm
     left_out = counted({"missing": int((~has_both).sum()), "not_positive": int((has_both & ~has_logarithm).sum())})
     if not rows.any():
@@ -53,12 +56,12 @@ def counted(left_out: dict[str, int]) -> dict[str, int]:
 
 def reasons(left_out: dict[str, int]) -> str:
     """Reasons with their counts, for a person."""
-    words = {"not_positive": "not positive on a log axis", "missing": "with a missing value"}
+    words = {"not_positive": "not positive on a log axis", "missing": "without a value"}
     return ", ".join(f"{count:,} {words.get(reason, reason)}" for reason, count in left_out.items())
 
 
 def drawn_note(points: int, left_out: dict[str, int]) -> str:
-    text = f"{points:,} points drawn"
+    text = f"{points:,} point{'s' if points != 1 else ''} drawn"
     return f"{text}; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else text
 
 
@@ -67,7 +70,11 @@ def report(
 ) -> tuple[dict[str, Any], list[str]]:
     """Results and notes of a plot of points; `what` opens the text that stands for the figure."""
     x_range, y_range = ([float(values.min()), float(values.max())] for values in (placed.x, placed.y))
-    alt = f"{what}. {x} from {x_range[0]:g} to {x_range[1]:g}, {y} from {y_range[0]:g} to {y_range[1]:g}. {placed.note()}."
+    spans = ", ".join(
+        f"{name} from {figures.short_number(low)} to {figures.short_number(high)}"
+        for name, (low, high) in ((x, x_range), (y, y_range))
+    )
+    alt = f"{what}. {spans}. {placed.note()}."
     results: dict[str, Any] = {
         **drawn.size(),
         "points_drawn": len(placed.x),

@@ -7,8 +7,8 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools import features, figures
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.colouring import grouping
 from outcrop_specialists.tools.columns import find_column, find_columns, numeric_columns
-from outcrop_specialists.tools.colouring import colouring
 from outcrop_specialists.tools.group_panels import draw_groups, view_of
 from outcrop_specialists.tools.lineage import parameters_of
 from outcrop_specialists.tools.placing import drawn_note, reasons
@@ -43,7 +43,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         why = "; ".join(taken.notes())
         raise ArgumentError("columns", f"{table.path.name}: no row has a value in every column ({why})")
     rows = taken.is_complete
-    groups = colouring(table, label, as_groups=True).of_rows(rows)
+    groups = grouping(table, label).of_rows(rows)
     view = view_of(taken, table.units)
     title = f"Groups of {table.path.name} by {label}"
 
@@ -97,7 +97,8 @@ def _columns(
         others = ", ".join([name for name in numeric_columns(table) if name != label][:10])
         reason = "no record says what the groups were made from; name the columns to draw"
         raise ArgumentError("columns", f"{table.path.name}: {reason}" + (f", such as {others}" if others else ""))
-    transform = next((kind for kind in ("log10", "ln", "clr") if kind == made_with.get("transform")), "none")
+    kinds: tuple[features.Transform, ...] = ("log10", "ln", "clr")
+    transform: features.Transform = next((kind for kind in kinds if kind == made_with.get("transform")), "none")
     if transform == "none" or not set(names) <= set(known):
         return names, "none", []
     return names, transform, [f"axes follow the {transform} with which the groups were made"]
@@ -107,8 +108,8 @@ TOOL = Tool(
     name="plot_clusters",
     version=1,
     description=(
-        "Draw the groups that cluster found, each in its colour with its count, over the columns they were made from: a "
-        "scatter plot, panels of pairs, or the first two principal components."
+        "Draw the groups that cluster found, each in its colour with its count, over the columns they were made from: "
+        "a scatter plot, panels of pairs, or the first two principal components."
     ),
     asked_for=(
         "plot the groups",

@@ -30,7 +30,9 @@ class Arguments(ToolArguments):
     bins: int | None = Field(
         default=None, ge=1, le=500, description="Number of bins; by the Freedman-Diaconis rule where not given."
     )
-    log: bool = Field(default=False, description="Logarithmic axis and bins; values that are not positive are left out.")
+    log: bool = Field(
+        default=False, description="Logarithmic axis and bins; values that are not positive are left out."
+    )
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
@@ -52,31 +54,23 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     figure = _draw(f"Histogram of {name}, {table.path.name}", drawn_values, edges, log=arguments.log)
     axes = figure.axes[0]
     axes.set_xlabel(figures.axis_label(name, table.units.get(name)))
-    note = f"{len(drawn_values):,} values drawn in {len(edges) - 1} bins"
+    count = len(edges) - 1
+    note = f"{len(drawn_values):,} values drawn in {count} bin{'s' if count > 1 else ''}"
     note += f"; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else ""
     figures.write_note(figure, note)
     made_of = features.parameters(arguments, column=name)
     drawn = figures.publish_figure(context, TOOL, table, made_of, figure, f"Histogram of {name}")
 
-    low, high, median = float(drawn_values.min()), float(drawn_values.max()), float(numpy.median(drawn_values))
-    counts, _ = numpy.histogram(drawn_values, edges)
-    fullest = int(counts.argmax())
-    between = [float(edges[fullest]), float(edges[fullest + 1])]
     results: dict[str, Any] = {
         **drawn.size(),
         "points_drawn": len(drawn_values),
         "points_left_out": sum(left_out.values()),
         "left_out": left_out,
         "column": name,
-        "bins": len(edges) - 1,
-        "x_range": [low, high],
-        "y_range": [0, int(counts.max())],
-        "median": median,
-        "fullest_bin": between,
+        **_figures(drawn_values, edges),
         "rule": rule,
-        "alt": f"Histogram of {name}: {note}. From {low:g} to {high:g}, median {median:g}, "
-        f"most values ({counts[fullest]:,}) between {between[0]:g} and {between[1]:g}.",
     }
+    results["alt"] = f"Histogram of {name}: {note}. {_described(results)}"
     lost = [f"{sum(left_out.values())} rows are not drawn: {reasons(left_out)}"] if left_out else []
     return ToolResult(f"histogram of {name}: {note}", results, [drawn.artifact], [*table.notes, *lost, *drawn.notes])
 
@@ -108,6 +102,28 @@ def bin_edges(values: Vector, bins: int | None, *, log: bool) -> tuple[Vector, s
     edges = 10**edges
     edges[0], edges[-1] = min(edges[0], values.min()), max(edges[-1], values.max())
     return edges, f"{rule}, of equal width in log10"
+
+
+def _figures(values: Vector, edges: Vector) -> dict[str, Any]:
+    import numpy
+
+    counts, _ = numpy.histogram(values, edges)
+    fullest = int(counts.argmax())
+    return {
+        "bins": len(counts),
+        "x_range": [float(values.min()), float(values.max())],
+        "y_range": [0, int(counts.max())],
+        "median": float(numpy.median(values)),
+        "fullest_bin": [float(edges[fullest]), float(edges[fullest + 1])],
+    }
+
+
+def _described(results: dict[str, Any]) -> str:
+    low, high, median, start, end = (
+        figures.short_number(value) for value in (*results["x_range"], results["median"], *results["fullest_bin"])
+    )
+    most = results["y_range"][1]
+    return f"From {low} to {high}, median {median}, most values ({most:,}) between {start} and {end}."
 
 
 def _draw(title: str, values: Vector, edges: Vector, *, log: bool) -> Figure:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 TALL_FROM = 1.25
 # Near a pole the width of a degree goes to zero; the drawing must not.
 STEEPEST_LATITUDE = 85.0
+MARGIN = 1.08
+LONGEST_SHAPE = 1.6
+# The width of a map of a single place.
+SINGLE_PLACE_DEGREES = 0.01
+SINGLE_PLACE_UNITS = 100.0
 OUTSIDE = "outside the range of longitude and latitude"
 
 
@@ -54,7 +59,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     color = None if arguments.color is None else find_column(table, arguments.color, "color")
     placed, where = _place(table, where)
     colours = None if color is None else colouring(table, color).of_rows(placed.rows)
-    title = f"Map of {color}" if color else "Map of the rows"
+    title = f"Map of {color}" if color else "Map of the locations"
 
     context.report("drawing the map", 0, len(placed.x))
     figure = _draw(table, where, placed, colours, f"{title}, {table.path.name}")
@@ -93,7 +98,9 @@ def _place(table: Table, where: Coordinates) -> tuple[Placed, Coordinates]:
         return placed, where
     if not is_on_globe.any():
         if (abs(placed.x) <= 90).all() and (abs(placed.y) <= 360).all():
-            raise ArgumentError("y", f"{table.path.name}: {where.x} and {where.y} look exchanged: no latitude is within 90")
+            raise ArgumentError(
+                "y", f"{table.path.name}: {where.x} and {where.y} look exchanged: no latitude is within 90"
+            )
         return placed, replace(where, is_geographic=False)
     rows = placed.rows.copy()
     rows[rows] = is_on_globe
@@ -103,17 +110,17 @@ def _place(table: Table, where: Coordinates) -> tuple[Placed, Coordinates]:
 
 def _draw(table: Table, where: Coordinates, placed: Placed, colours: Colouring, title: str) -> Figure:
     stretch = _stretch(placed) if where.is_geographic else 1.0
-    width, height = float(placed.x.max() - placed.x.min()), float(placed.y.max() - placed.y.min()) * stretch
-    is_tall = height > TALL_FROM * width
+    x_limits, y_limits = _frame(placed, stretch, is_geographic=where.is_geographic)
+    is_tall = (y_limits[1] - y_limits[0]) * stretch > TALL_FROM * (x_limits[1] - x_limits[0])
     figure = figures.new_figure(title, figures.TALL_INCHES if is_tall else figures.SIZE_INCHES)
-    axes = figure.add_subplot()
+    axes = figure.add_subplot(xlim=x_limits, ylim=y_limits)
     figures.style_axes(axes)
-    axes.set_aspect(stretch, adjustable="datalim")
+    axes.set_aspect(stretch, adjustable="box")
     axes.set_xlabel(figures.axis_label(where.x, table.units.get(where.x, "°" if where.is_geographic else None)))
     axes.set_ylabel(figures.axis_label(where.y, table.units.get(where.y, "°" if where.is_geographic else None)))
     points.add_key(figure, axes, colours, points.draw(axes, placed.x, placed.y, colours))
     _close_frame(axes)
-    figures.write_note(figure, placed.note())
+    figures.write_note(figure, placed.note(colours))
     return figure
 
 
@@ -121,6 +128,22 @@ def _stretch(placed: Placed) -> float:
     """How much longer a degree of latitude is than one of longitude, at the middle of the map."""
     middle = min(abs(float(placed.y.max() + placed.y.min()) / 2), STEEPEST_LATITUDE)
     return 1.0 / cos(radians(middle))
+
+
+def _frame(placed: Placed, stretch: float, *, is_geographic: bool) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Limits of x and y around the points with a margin, never a sliver however the points lie."""
+    x_low, x_high, y_low, y_high = (
+        float(value) for value in (placed.x.min(), placed.x.max(), placed.y.min(), placed.y.max())
+    )
+    width, height = (x_high - x_low) * MARGIN, (y_high - y_low) * MARGIN * stretch
+    if width == height == 0:
+        width = height = SINGLE_PLACE_DEGREES if is_geographic else SINGLE_PLACE_UNITS
+    width, height = max(width, height / LONGEST_SHAPE), max(height, width / LONGEST_SHAPE) / stretch
+    x, y = (x_low + x_high) / 2, (y_low + y_high) / 2
+    bottom, top = y - height / 2, y + height / 2
+    if is_geographic:
+        bottom, top = max(bottom, -90.0), min(top, 90.0)
+    return (x - width / 2, x + width / 2), (bottom, top)
 
 
 def _close_frame(axes: Axes) -> None:
@@ -133,8 +156,8 @@ TOOL = Tool(
     name="plot_map",
     version=1,
     description=(
-        "Draw a map of the rows' locations by longitude and latitude or easting and northing, coloured by a column such "
-        "as a group label or a grade."
+        "Draw a map of the rows' locations by longitude and latitude or easting and northing, coloured by a column "
+        "such as a group label or a grade."
     ),
     asked_for=(
         "map",

@@ -21,8 +21,12 @@ class Arguments(ToolArguments):
         description="Column that colours the points: groups (text, labels) or a number.",
         json_schema_extra={"x-role": "by-column"},
     )
-    log_x: bool = Field(default=False, description="Logarithmic horizontal axis; values that are not positive are left out.")
-    log_y: bool = Field(default=False, description="Logarithmic vertical axis; values that are not positive are left out.")
+    log_x: bool = Field(
+        default=False, description="Logarithmic horizontal axis; values that are not positive are left out."
+    )
+    log_y: bool = Field(
+        default=False, description="Logarithmic vertical axis; values that are not positive are left out."
+    )
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
@@ -44,7 +48,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     axes.set_xlabel(figures.axis_label(x, table.units.get(x)))
     axes.set_ylabel(figures.axis_label(y, table.units.get(y)))
     points.add_key(figure, axes, colours, points.draw(axes, placed.x, placed.y, colours))
-    figures.write_note(figure, placed.note())
+    figures.write_note(figure, placed.note(colours))
 
     made_of = features.parameters(arguments, x=x, y=y, color=color)
     drawn = figures.publish_figure(context, TOOL, table, made_of, figure, title)
@@ -56,7 +60,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
 TOOL = Tool(
     name="plot_scatter",
     version=1,
-    description="Draw a scatter plot of one numeric column against another, with log axes and colours by a third column.",
+    description="Draw a scatter plot of one numeric column against another, linear or log axes, coloured by a third.",
     asked_for=(
         "scatter",
         "scatter plot",

@@ -22,8 +22,11 @@ CELLS_ACROSS = (240, 180)
 # Upper bound of a number of points, and the area (square points) and opacity they are drawn with.
 MARKS = ((300, 34.0, 0.9), (2_000, 16.0, 0.85), (10_000, 7.0, 0.7), (SMALL_MARKS_FROM, 3.0, 0.5))
 SMALL_MARK = (1.0, 0.4)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+# Marks with the factor of area that makes them look as large as a disc.
+MARKERS = {"o": 1.0, "s": 0.9, "^": 1.2, "D": 0.8, "v": 1.2, "P": 1.4, "X": 1.4, "*": 2.2}
 NO_VALUE = "no value"
+# Groups beyond which a legend has one line in smaller type for each.
+LONG_LEGEND = 12
 
 
 def draw(axes: Axes, x: Vector, y: Vector, colours: Colouring) -> ColorizingArtist | None:
@@ -40,57 +43,69 @@ def draw(axes: Axes, x: Vector, y: Vector, colours: Colouring) -> ColorizingArti
 
 
 def add_key(figure: Figure, axes: Axes, colours: Colouring, drawn: ColorizingArtist | None) -> None:
-    """A legend with counts outside the axes for groups; a colour bar for a scale or for counted cells."""
+    """A legend with counts beside the axes for groups; a colour bar for a scale or for counted cells."""
     if isinstance(colours, Groups):
-        add_legend(figure, colours)
+        add_legend(axes, colours)
         return
     if isinstance(colours, Scale) and colours.without() and len(colours.values) <= CELLS_FROM:
-        handle = _handle("o", figures.NO_VALUE_COLOUR, f"{NO_VALUE} ({colours.without()})")
+        handle = _handle("o", figures.NO_VALUE_COLOUR, f"{NO_VALUE} ({colours.without():,})")
         axes.legend(handles=[handle], loc="best", fontsize=8, framealpha=0.9)
     if drawn is not None:
         from matplotlib.ticker import FuncFormatter
 
-        title, extend = ("points in a cell", "neither")
-        if isinstance(colours, Scale):
-            title, extend = colours.title, _beyond(colours)
+        extend = _beyond(colours) if colours else "neither"
+        title = figures.axis_label(colours.title, colours.unit) if colours else "points in a cell"
         bar = figure.colorbar(drawn, ax=axes, extend=extend, shrink=0.85, pad=0.02)
         bar.set_label(title, fontsize=10)
         bar.ax.tick_params(labelsize=9, color="#666666")
-        if isinstance(colours, Scale):
-            bar.formatter = FuncFormatter(lambda value, _: figures.number_text(value))
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figures.number_text(value)))
 
 
-def add_legend(figure: Figure, groups: Groups, *, loc: Literal["upper right", "outside right upper"] = "outside right upper") -> None:
-    """Every group with its colour, mark and count."""
+def add_legend(place: Axes | Figure, groups: Groups) -> None:
+    """Every group with its colour, mark and count: right of the axes, or in the upper right of a figure of panels."""
+    from matplotlib.axes import Axes
+
+    lines, size = (1, 8) if len(groups.names) > LONG_LEGEND else (2, 9)
     handles = [
-        _handle(MARKERS[code % len(MARKERS)], groups.colours[code], f"{figures.plain(name, 22)} ({count:,})")
+        _handle(_marker(code, len(groups.codes)), groups.colours[code], f"{figures.plain(name, 22, lines)} ({count:,})")
         for code, (name, count) in enumerate(groups.counts().items())
     ]
     if groups.without():
         handles.append(_handle("o", figures.NO_VALUE_COLOUR, f"{NO_VALUE} ({groups.without():,})"))
-    legend = figure.legend(
-        handles=handles, loc=loc, title=figures.plain(groups.title, 22), fontsize=9, title_fontsize=9
-    )
+    look: dict[str, Any] = {
+        "title": figures.plain(groups.title, 22),
+        "fontsize": size,
+        "title_fontsize": size,
+        "borderaxespad": 0,
+    }
+    if isinstance(place, Axes):
+        legend = place.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), **look)
+    else:
+        legend = place.legend(handles=handles, loc="upper right", bbox_to_anchor=(0.985, 0.93), **look)
     legend.get_frame().set_edgecolor("#CCCCCC")
 
 
 def _draw_groups(axes: Axes, x: Vector, y: Vector, groups: Groups) -> None:
+    if len(x) > SMALL_MARKS_FROM:
+        _draw_mixed(axes, x, y, groups)
+        return
+    counts = groups.counts()
     lacking = groups.codes == NO_GROUP
-    _draw_group(axes, x[lacking], y[lacking], figures.NO_VALUE_COLOUR, "o", len(x))
-    counts = list(groups.counts().values())
+    axes.scatter(x[lacking], y[lacking], color=figures.NO_VALUE_COLOUR, **_mark(len(x)))
     # The largest first, so that a small group is not hidden under it.
-    for code in sorted(range(len(counts)), key=lambda code: -counts[code]):
-        rows = groups.codes == code
-        _draw_group(axes, x[rows], y[rows], groups.colours[code], MARKERS[code % len(MARKERS)], len(x))
+    for code in sorted(range(len(counts)), key=lambda code: -counts[groups.names[code]]):
+        rows, marker = groups.codes == code, _marker(code, len(x))
+        axes.scatter(x[rows], y[rows], color=groups.colours[code], marker=marker, **_mark(len(x), marker))
 
 
-def _draw_group(axes: Axes, x: Vector, y: Vector, colour: str, marker: str, of_points: int) -> None:
-    if of_points > CELLS_FROM:
-        axes.plot(x, y, ",", color=colour, rasterized=True)
-    elif of_points > SMALL_MARKS_FROM:
-        axes.scatter(x, y, color=colour, **_mark(of_points))
-    else:
-        axes.scatter(x, y, color=colour, marker=marker, **_mark(of_points))
+def _draw_mixed(axes: Axes, x: Vector, y: Vector, groups: Groups) -> None:
+    """So many points that groups drawn one after the other would hide each other: drawn in a fixed random order."""
+    import numpy
+    from matplotlib.colors import to_rgba_array
+
+    palette = to_rgba_array([*groups.colours, figures.NO_VALUE_COLOUR])
+    order = numpy.random.default_rng(len(x)).permutation(len(x))
+    axes.scatter(x[order], y[order], c=palette[groups.codes[order]], **_mark(len(x)))
 
 
 def _draw_scale(axes: Axes, x: Vector, y: Vector, scale: Scale) -> ColorizingArtist:
@@ -139,10 +154,14 @@ def _edges(axis_scale: str, values: Vector, cells: int) -> Vector:
     return numpy.linspace(low, high if high > low else low + 1, cells + 1)
 
 
-def _mark(of_points: int) -> dict[str, Any]:
+def _mark(of_points: int, marker: str = "o") -> dict[str, Any]:
     area, opacity = next(((area, opacity) for bound, area, opacity in MARKS if of_points <= bound), SMALL_MARK)
     edge = {"edgecolors": "white", "linewidths": 0.3} if of_points <= MARKS[1][0] else {"linewidths": 0.0}
-    return {"s": area, "alpha": opacity, "rasterized": True, **edge}
+    return {"s": area * MARKERS[marker], "alpha": opacity, "rasterized": True, **edge}
+
+
+def _marker(code: int, of_points: int) -> str:
+    return "o" if of_points > SMALL_MARKS_FROM else list(MARKERS)[code % len(MARKERS)]
 
 
 def _handle(marker: str, colour: str, label: str) -> Line2D:
@@ -153,8 +172,10 @@ def _handle(marker: str, colour: str, label: str) -> Line2D:
     )
 
 
-def _beyond(scale: Scale) -> str:
+def _beyond(scale: Scale) -> Literal["both", "min", "max", "neither"]:
     import numpy
 
     under, over = bool(numpy.nanmin(scale.values) < scale.low), bool(numpy.nanmax(scale.values) > scale.high)
-    return {(True, True): "both", (True, False): "min", (False, True): "max", (False, False): "neither"}[under, over]
+    if under and over:
+        return "both"
+    return "min" if under else "max" if over else "neither"

@@ -50,8 +50,9 @@ def read_table(context: ToolContext, path: str | Path) -> Table:
     read as one table without guessing.
     """
     resolved = data_file(context.workspace, path)
-    head = _head(resolved)
     name = resolved.name
+    context.report(f"reading {name}", None, None)
+    head = _head(resolved)
     for magic, what in NOT_YET_READABLE.items():
         if head.startswith(magic):
             raise DataError(f"{name}: is {what}, not a table that can be read")
@@ -68,9 +69,14 @@ def read_table(context: ToolContext, path: str | Path) -> Table:
 
 def write_csv(frame: pl.DataFrame, path: Path) -> None:
     """Write as CSV: UTF-8, floats with all their digits, missing values (also NaN) empty."""
+    import polars as pl
     import polars.selectors as cs
 
-    frame.with_columns(cs.float().fill_nan(None)).write_csv(path, null_value="")
+    frame = frame.with_columns(cs.float().fill_nan(None))
+    if frame.width == 1:
+        # A missing value alone in its line must be written as "", or the line would be blank and the row lost.
+        frame = frame.with_columns(pl.all().cast(pl.String).fill_null(""))
+    frame.write_csv(path, null_value="")
 
 
 def _head(path: Path) -> bytes:
@@ -80,6 +86,7 @@ def _head(path: Path) -> bytes:
 
 def _read_parquet(path: Path) -> Table:
     import polars as pl
+    import polars.selectors as cs
 
     try:
         frame = pl.read_parquet(path)
@@ -98,4 +105,9 @@ def _read_parquet(path: Path) -> Table:
             types[name] = pl.Float64()
     floats = [name for name, kind in types.items() if kind == pl.Float64]
     notes = [f"read as 64-bit floats: {', '.join(map(repr, floats))}"] if floats else []
-    return Table(path, frame.with_columns(pl.col(name).cast(kind) for name, kind in types.items()), tuple(notes))
+    frame = frame.with_columns(pl.col(name).cast(kind) for name, kind in types.items())
+    whole = frame.with_columns(cs.float().fill_nan(None))
+    gained = sum(whole.null_count().row(0)) - sum(frame.null_count().row(0))
+    if gained:
+        notes.append(f"{gained} NaN read as missing")
+    return Table(path, whole, tuple(notes))

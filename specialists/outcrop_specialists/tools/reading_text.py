@@ -96,8 +96,10 @@ def find_dialect(name: str, text: str, notes: list[str]) -> tuple[str, bool]:
 def records_of(text: str, delimiter: str, quoting: bool = True) -> Iterator[Record]:
     """All records, blank ones as []. Raises csv.Error where quotes do not close."""
     lines = io.StringIO(text, newline="")
-    rules = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-    reader = csv.reader(lines, delimiter=delimiter, quoting=rules, strict=True)
+    if quoting:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    else:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
     for fields in reader:
         yield reader.line_num, fields
 

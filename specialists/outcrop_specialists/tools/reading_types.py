@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from outcrop_specialists.tools.censored import censored_mask
+from outcrop_specialists.tools.censored import PLAIN_NUMBER, find_censored
 
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+NUMBER = PLAIN_NUMBER
 INTEGER = r"^[+-]?\d+$"
 LEADING_ZERO = r"^[+-]?0\d+$"
 CODE_WITH_EXPONENT = r"^\d+[eE]\d+$"
@@ -74,7 +74,7 @@ def is_number(column: pl.Series) -> pl.Series:
 def note_sentinels(columns: list[pl.Series], typed: Typed) -> None:
     """Suspect fill values such as -999 in columns where nothing else comes near them; none is ever applied."""
     for column in columns:
-        for value, count in _sentinels(column):
+        for value, count in sentinels_of(column):
             text = "SUSPECTED fill values, kept as numbers (remove them before computing)"
             typed.note(text, column.name, f"has {int(value) if value % 1 == 0 else value} in {count} rows")
 
@@ -198,7 +198,7 @@ def _are_short_codes(words: pl.Series) -> bool:
 def _note_mixed(column: pl.Series, words: pl.Series, typed: Typed) -> None:
     numbers = words.str.contains(NUMBER)
     others = words.filter(~numbers)
-    beyond = int(censored_mask(others).sum())
+    beyond = find_censored(words).count
     if others.is_empty() or not numbers.any() or len(words) - len(others) + beyond < MOSTLY * len(words):
         return
     what = f"{len(others)} of {len(words)} values are not numbers, such as {others[0]!r}"
@@ -211,7 +211,7 @@ def _counts(values: pl.Series, tokens: tuple[str, ...] | list[str]) -> str:
     return "(" + ", ".join(f"{count} × {token}" for token, count in counts if count) + ")"
 
 
-def _sentinels(column: pl.Series) -> list[tuple[float, int]]:
+def sentinels_of(column: pl.Series) -> list[tuple[float, int]]:
     """Values of nines (-9, -99, -999, -999.25 ...) and their counts, where all other values lie far from them."""
     if not column.dtype.is_numeric():
         return []

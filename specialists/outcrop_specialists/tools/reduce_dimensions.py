@@ -83,7 +83,8 @@ def _publish(
     import polars as pl
 
     scores = table.frame.with_columns(
-        pl.Series(label, column, pl.Float64).fill_nan(None) for label, column in zip(labels, found.scores.T, strict=True)
+        pl.Series(label, column, pl.Float64).fill_nan(None)
+        for label, column in zip(labels, found.scores.T, strict=True)
     )
     loadings = pl.DataFrame({"column": found.columns}).with_columns(
         pl.Series(label, column, pl.Float64) for label, column in zip(labels, found.loadings, strict=True)
@@ -109,8 +110,8 @@ TOOL = Tool(
     name="reduce_dimensions",
     version=1,
     description=(
-        "Principal component analysis (PCA) of numeric columns: explained variance, strongest loadings, a CSV of scores "
-        "for every row and a CSV of loadings."
+        "Principal component analysis (PCA) of numeric columns: explained variance, strongest loadings, a CSV of "
+        "scores for every row and a CSV of loadings."
     ),
     asked_for=(
         "reduce dimensions",

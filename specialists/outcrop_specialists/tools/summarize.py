@@ -10,7 +10,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools import features
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
-from outcrop_specialists.tools.columns import find_column
+from outcrop_specialists.tools.columns import find_column, find_columns, numeric_columns
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.reading import Table, read_table, write_csv
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     Rows = NDArray[Any]
 
-RULE = "missing values left out and counted; sd with n - 1; percentiles by linear interpolation (type 7); p50 is the median"
+RULE = (
+    "missing values left out and counted; sd with n - 1; percentiles interpolated linearly (type 7); p50 is the median"
+)
 MISSING_GROUP = "(missing)"
 ALL_ROWS = "(all rows)"
 
@@ -48,10 +50,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError for unknown or non-numeric columns."""
     table = read_table(context, arguments.path)
     by = None if arguments.by is None else find_column(table, arguments.by, "by")
-    names, notes = features.chosen_columns(table, arguments.columns)
-    names = [name for name in names if arguments.columns or name != by]
-    if not names:
-        raise ArgumentError("columns", f"{table.path.name} has no numeric column beside {by!r}")
+    names = _columns(table, arguments.columns, by)
     groups, group_notes = _groups(table, by)
     values = features.take(table, names, "columns").original
     records: dict[str, dict[str, dict[str, Any]]] = {}
@@ -77,7 +76,16 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     text = f"{len(names)} columns of {table.frame.height} rows summarised" + (
         f" in {len(groups)} groups of {by}" if by else ""
     )
-    return ToolResult(text, results, [published.artifact], [*table.notes, *notes, *group_notes])
+    return ToolResult(text, results, [published.artifact], [*table.notes, *group_notes])
+
+
+def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str]:
+    if wanted is not None:
+        return find_columns(table, wanted, "columns")
+    names = [name for name in numeric_columns(table) if name != by]
+    if not names:
+        raise ArgumentError("columns", f"{table.path.name} has no numeric column to summarise")
+    return names
 
 
 def summary(values: Rows, percentiles: list[float]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from outcrop.models.offline.vocabulary import STOP
+from outcrop.models.offline.vocabulary import MINOR
 from outcrop.models.offline.words import stems_of, words_of
 from outcrop_schemas.messages import ToolSchema
 
@@ -18,6 +18,10 @@ ROSTER = "Specialists and their tools:"
 ASKED_FOR = "Asked for as:"
 
 _SPECIALIST = re.compile(r"^(?P<name>[\w-]+): (?P<purpose>.*)$")
+# "how does one column depend on another": what stands for the user's own words asks for nothing.
+_PLACEHOLDER = re.compile(
+    r"\b(?:one|a|another|other|some)\s+(?:column|element|variable)s?\b|\banother\b", re.IGNORECASE
+)
 _TOOL = re.compile(r"^- (?P<name>[\w-]+): (?P<card>.*)$")
 
 
@@ -34,7 +38,9 @@ class Card:
     def asked_for(self) -> tuple[tuple[str, ...], ...]:
         """The phrases as stems, the tool's own name among them; words that carry nothing are left out."""
         spoken = (*self.phrases, self.name.replace("_", " ").replace("-", " "))
-        return tuple(dict.fromkeys(found for phrase in spoken if (found := content_stems(phrase))))
+        return tuple(
+            dict.fromkeys(found for phrase in spoken if (found := content_stems(_PLACEHOLDER.sub(" ", phrase))))
+        )
 
     @cached_property
     def words_of_description(self) -> tuple[str, ...]:
@@ -54,7 +60,7 @@ class Card:
 def content_stems(text: str) -> tuple[str, ...]:
     """The stems of the words that carry something; all of them where none does."""
     words = [word for word in words_of(text) if word.kind != "mark"]
-    kept = [word.stem for word in words if word.lower not in STOP]
+    kept = [word.stem for word in words if word.lower not in MINOR]
     return tuple(kept or [word.stem for word in words])
 
 

@@ -15,6 +15,7 @@ from outcrop.models.offline.profile import Column, Profile
 from outcrop.models.offline.subject import ELEMENTS, PLACES
 from outcrop.models.offline.vocabulary import GENERIC, STOP
 from outcrop.models.offline.words import Word, squeeze, words_of
+from outcrop_specialists.tools.chemistry import SYMBOLS, symbol_of
 
 LONGEST_NAME_WORDS = 12
 SHORT_NAME_LETTERS = 2
@@ -73,6 +74,7 @@ class ColumnFinder:
         self._squeezed = _index(profile.columns, lambda column: [squeeze(column.name)])
         self._bases = _index(profile.columns, lambda column: [column.base])
         self._squeezed_bases = _index(profile.columns, lambda column: [squeeze(column.base)])
+        self._symbols = _index(profile.columns, lambda column: [symbol_of(column.base) or ""])
         self._stems = _index(profile.columns, lambda column: [_stem_key(column.name), _stem_key(column.base)])
         self._longest = max((len(words_of(column.name)) for column in profile.columns), default=0)
 
@@ -131,10 +133,12 @@ class ColumnFinder:
     def _of_word(self, words: Sequence[Word], place: int) -> list[str]:
         word = words[place]
         said = word.inner
-        if said in self._exact or said in self._bases:
-            if not _reads_as_word(words, place):
-                return self._exact.get(said) or self._bases[said]
-            return []
+        if said in self._exact or said in self._bases or said in SYMBOLS:
+            if _reads_as_word(words, place):
+                return []
+            found = self._exact.get(said) or self._bases.get(said) or self._symbols.get(said, [])
+            if found:
+                return found
         if len(squeeze(said)) <= SHORT_NAME_LETTERS or (word.kind != "quoted" and word.lower in STOP):
             return []
         found = self._folded.get(said.casefold()) or self._squeezed.get(squeeze(said))
@@ -146,13 +150,10 @@ class ColumnFinder:
     def _of_meaning(self, word: str) -> list[str]:
         """The column of an element or a coordinate called by its common name."""
         if word in ELEMENTS:
-            symbol = ELEMENTS[word]
-            return self._exact.get(symbol) or self._bases.get(symbol) or self._folded.get(symbol.casefold()) or []
-        for place, names in PLACES.items():
-            if word in (place, *names[: 1 + (len(names) > 1)]) and len(word) > SHORT_NAME_LETTERS:
-                by_role = [column.name for column in self._profile.with_role(place)]
-                by_name = [found for name in names for found in self._squeezed_bases.get(name, [])]
-                return by_role or by_name[:1]
+            return self._symbols.get(ELEMENTS[word], [])
+        for place, (role, names) in PLACES.items():
+            if word == place or word in names.split():
+                return [column.name for column in self._profile.with_role(role)][:1]
         return []
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from outcrop.models.offline.cards import Card, phrase_stems
@@ -17,9 +16,9 @@ from outcrop.models.offline.subject import METHODS
 from outcrop.models.offline.vocabulary import NEGATIONS, STOP
 from outcrop.models.offline.words import Word, squeeze
 
-LOG = frozenset(("log", "logarithm", "logarithm", "logarithmi"))
+LOG = frozenset(("log", "logarithm"))
 AXES = frozenset("xy")
-NOT_SELECTED_BY_WORD = frozenset(("none", "auto", "all", "any", "first", "last", "default", "no", "yes", "column", "row"))
+NOT_SELECTED_BY_WORD = frozenset("none auto all any keep first last default no yes".split())
 
 
 @dataclass
@@ -51,7 +50,9 @@ def _choose_values(
     words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int], chosen: Chosen
 ) -> None:
     """Longest phrases first, so that "modified z-score" is not read as "z-score"."""
-    offered = [(phrase, prop, value) for prop in properties for value in prop.choices for phrase in _phrases(prop, value)]
+    offered = [
+        (phrase, prop, value) for prop in properties for value in prop.choices for phrase in _phrases(prop, value)
+    ]
     known = [(phrase_stems(phrase), None, method) for method, phrases in METHODS.items() for phrase in phrases]
     candidates: list[tuple[tuple[str, ...], Property | None, Any]] = [
         *((phrase, prop, value) for phrase, prop, value in offered),
@@ -72,9 +73,13 @@ def _choose_values(
 
 def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
     """The ways to ask for a value: itself, what people call it, and what the property's description adds in brackets."""
-    if not isinstance(value, str) or squeeze(value) in NOT_SELECTED_BY_WORD:
+    if not isinstance(value, str) or not squeeze(value):
         return
-    yield phrase_stems(value.replace("_", " "))
+    own = phrase_stems(value.replace("_", " "))
+    yield (*phrase_stems(prop.name.replace("_", " ")), *own)
+    if squeeze(value) in NOT_SELECTED_BY_WORD:
+        return
+    yield own
     for phrase in METHODS.get(squeeze(value), ()):
         yield phrase_stems(phrase)
     bracket = re.search(rf"(?<!\w){re.escape(value)} \(([^)]*)\)", prop.description)
@@ -93,8 +98,10 @@ def _is_own_work(card: Card, phrase: tuple[str, ...]) -> bool:
 def _choose_logarithm(
     words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int], chosen: Chosen
 ) -> None:
-    """"log" alone: logarithmic axes of a plot, else log10 of the columns, and it is said which."""
-    axes = {prop.name[-1]: prop for prop in properties if prop.kind == "boolean" and re.fullmatch(r"log_?[xy]", prop.name)}
+    """ "log" alone: logarithmic axes of a plot, else log10 of the columns, and it is said which."""
+    axes = {
+        prop.name[-1]: prop for prop in properties if prop.kind == "boolean" and re.fullmatch(r"log_?[xy]", prop.name)
+    }
     log10 = next((prop for prop in properties if "log10" in prop.choices), None)
     single = next((prop for prop in properties if prop.kind == "boolean" and prop.name in ("log", "log10")), None)
     for place, word in enumerate(words):
@@ -110,7 +117,9 @@ def _choose_logarithm(
         if axes and not (log10 and "axes" not in named and "axis" not in named):
             for axis in wanted or list(axes):
                 chosen.arguments[axes[axis].name] = True
-                chosen.used.update(near for near in (place - 1, place + 1) if 0 <= near < len(words) and words[near].lower in AXES)
+                chosen.used.update(
+                    near for near in (place - 1, place + 1) if 0 <= near < len(words) and words[near].lower in AXES
+                )
         elif single:
             chosen.arguments[single.name] = True
         elif log10:
@@ -136,12 +145,16 @@ def _choose_switches(words: Sequence[Word], properties: Sequence[Property], skip
 
 
 def _answers(word: Word, stem: str) -> bool:
-    return word.kind == "word" and (word.stem == stem or (word.lower.startswith("un") and phrase_stems(word.lower[2:]) == (stem,)))
+    return word.kind == "word" and (
+        word.stem == stem or (word.lower.startswith("un") and phrase_stems(word.lower[2:]) == (stem,))
+    )
 
 
 def _occurrences(words: Sequence[Word], phrase: tuple[str, ...], taken: set[int]) -> list[list[int]]:
     """The places where the phrase stands, its words in order with nothing but marks and small words between them."""
-    spoken = [at for at, word in enumerate(words) if word.kind != "mark" and (word.lower not in STOP or word.stem in phrase)]
+    spoken = [
+        at for at, word in enumerate(words) if word.kind != "mark" and (word.lower not in STOP or word.stem in phrase)
+    ]
     size = len(phrase)
     found = []
     for start in range(len(spoken) - size + 1):
@@ -149,11 +162,6 @@ def _occurrences(words: Sequence[Word], phrase: tuple[str, ...], taken: set[int]
         if tuple(_stem(words[at]) for at in places) == phrase and taken.isdisjoint(places):
             found.append(places)
     return found
-
-
-@cache
-def _no_places() -> frozenset[int]:
-    return frozenset()
 
 
 def _stem(word: Word) -> str:

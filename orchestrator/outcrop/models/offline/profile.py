@@ -11,7 +11,7 @@ from typing import Any
 from outcrop_specialists.tools.units import split_unit
 
 NUMERIC_TYPE = re.compile(r"u?int|float|number|numeric|integer|decimal|double|real", re.IGNORECASE)
-MEASURE_ROLES = frozenset({"", "measure", "element", "value", "numeric", "analyte", "property"})
+MEASURE_ROLES = frozenset({"", "measure", "element"})
 
 
 @dataclass(frozen=True)

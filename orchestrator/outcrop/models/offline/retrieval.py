@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log
 
 from outcrop.models.offline.cards import Card
-from outcrop.models.offline.vocabulary import DETERMINERS, NEUTRAL, POLITE, QUESTIONS, STOP
+from outcrop.models.offline.vocabulary import DETERMINERS, MINOR, NEUTRAL, POLITE, QUESTIONS, STOP
 from outcrop.models.offline.words import Word, words_of
 
 SATURATION, LENGTH_WEIGHT = 1.2, 0.5
@@ -110,7 +110,7 @@ def terms_of(words: Sequence[Word]) -> list[Term]:
     return [
         Term(word.stem, at)
         for at, word in enumerate(words)
-        if word.kind in ("word", "number") and word.lower not in STOP
+        if word.kind in ("word", "number") and word.lower not in MINOR
     ]
 
 

@@ -16,6 +16,7 @@ COLUMN_ROLES = frozenset({"column", "columns", "x-column", "y-column", "label-co
 ROLE_OF_NAME = {
     "column": "column",
     "columns": "columns",
+    "subset": "columns",
     "x": "x-column",
     "y": "y-column",
     "longitude": "x-column",
@@ -89,13 +90,14 @@ def _property(
     kind = str(flat.get("type") or ("string" if "enum" in flat or "const" in flat else ""))
     raw_items = flat.get("items")
     items = _flat(raw_items, definitions) if isinstance(raw_items, dict) else {}
+    choices = _choices(flat) or _choices(items)
     role = flat.get(ROLE)
     return Property(
         name=name,
         kind=kind,
-        role=role if isinstance(role, str) else ROLE_OF_NAME.get(name, "") if kind in ("string", "array", "") else "",
+        role=role if isinstance(role, str) else "" if choices else _role_of(name, kind, str(items.get("type", ""))),
         item_kind=str(items.get("type", "")),
-        choices=_choices(flat) or _choices(items),
+        choices=choices,
         is_required=is_required,
         default=flat.get("default"),
         description=str(flat.get("description", "")),
@@ -123,6 +125,12 @@ def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str,
             break
         flat = {**inner, **flat}
     return flat
+
+
+def _role_of(name: str, kind: str, item_kind: str) -> str:
+    """The role of a property whose schema names none."""
+    takes_text = kind == "string" or (kind == "array" and item_kind in ("string", ""))
+    return ROLE_OF_NAME.get(name, "") if takes_text else ""
 
 
 def _choices(flat: Mapping[str, Any]) -> tuple[Any, ...]:

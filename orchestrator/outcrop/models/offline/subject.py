@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-_ELEMENTS = """
-aluminium Al aluminum Al antimony Sb argon Ar arsenic As barium Ba beryllium Be bismuth Bi boron B bromine Br cadmium Cd
-caesium Cs cesium Cs calcium Ca carbon C cerium Ce chlorine Cl chromium Cr cobalt Co copper Cu dysprosium Dy erbium Er
-europium Eu fluorine F gadolinium Gd gallium Ga germanium Ge gold Au hafnium Hf holmium Ho hydrogen H indium In iodine I
-iridium Ir iron Fe lanthanum La lead Pb lithium Li lutetium Lu magnesium Mg manganese Mn mercury Hg molybdenum Mo
-neodymium Nd nickel Ni niobium Nb nitrogen N osmium Os oxygen O palladium Pd phosphorus P platinum Pt potassium K
-praseodymium Pr rhenium Re rhodium Rh rubidium Rb ruthenium Ru samarium Sm scandium Sc selenium Se silicon Si silver Ag
-sodium Na strontium Sr sulfur S sulphur S tantalum Ta tellurium Te terbium Tb thallium Tl thorium Th thulium Tm tin Sn
-titanium Ti tungsten W uranium U vanadium V ytterbium Yb yttrium Y zinc Zn zirconium Zr
+from outcrop_specialists.tools.chemistry import NAMES
+
+# Those that laboratories report often are known to the tools already.
+_RARER = """
+beryllium Be bromine Br caesium Cs cesium Cs chlorine Cl dysprosium Dy erbium Er europium Eu fluorine F gadolinium Gd
+gallium Ga germanium Ge hafnium Hf holmium Ho indium In iodine I iridium Ir lutetium Lu neodymium Nd niobium Nb
+nitrogen N osmium Os palladium Pd praseodymium Pr rhenium Re rhodium Rh ruthenium Ru samarium Sm scandium Sc
+tantalum Ta tellurium Te terbium Tb thallium Tl thulium Tm ytterbium Yb
 """.split()
 
-ELEMENTS: dict[str, str] = dict(zip(_ELEMENTS[::2], _ELEMENTS[1::2], strict=True))
-SYMBOLS: frozenset[str] = frozenset(ELEMENTS.values())
+ELEMENTS: dict[str, str] = NAMES | dict(zip(_RARER[::2], _RARER[1::2], strict=True))
 
-# Words for coordinates and depth, and the names and roles that columns of that kind go by.
-PLACES: dict[str, tuple[str, ...]] = {
-    "longitude": ("longitude", "lon", "long", "lng"),
+# Words for coordinates and depth, with the roles that such columns have in a profile and the names they go by.
+PLACES: dict[str, tuple[str, str]] = {
+    "longitude": ("longitude", "lon long lng"),
     "latitude": ("latitude", "lat"),
-    "easting": ("easting", "east", "x"),
-    "northing": ("northing", "north", "y"),
-    "elevation": ("elevation", "altitude", "z"),
-    "depth": ("depth", "md"),
+    "easting": ("x", "east"),
+    "northing": ("y", "north"),
+    "elevation": ("z", "altitude elev"),
+    "depth": ("depth", ""),
 }
 
 # A method or option value under its squeezed name, with the phrases that ask for it. A tool that has the value as a
@@ -38,7 +36,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "sqrt": ("sqrt", "square root", "square roots"),
     "boxcox": ("box cox", "yeo johnson"),
     "zscore": ("z score", "z scores", "zscore", "zscores", "standard score", "standard scores"),
-    "mad": ("mad", "median absolute deviation", "robust"),
+    "mad": ("mad", "median absolute deviation", "robust", "modified z score", "modified z scores", "robust z scores"),
     "iqr": ("iqr", "interquartile range", "tukey", "tukey fences"),
     "mahalanobis": ("mahalanobis",),
     "isolationforest": ("isolation forest", "isolation forests"),
@@ -86,21 +84,23 @@ METHODS: dict[str, tuple[str, ...]] = {
     "mannwhitney": ("mann whitney",),
     "kruskal": ("kruskal wallis",),
     "bootstrap": ("bootstrap", "bootstrapped"),
-    "half": ("half the detection limit", "half the limit", "half detection limit", "half limit", "dl 2", "half of the detection limit"),
+    "half": ("half the detection limit", "half the limit", "half limit", "dl 2", "half of the detection limit"),
     "zero": ("as zero", "with zero", "by zero", "to zero"),
     "kaplanmeier": ("kaplan meier",),
     "ros": ("regression on order statistics",),
-    "silhouette": ("silhouette", "silhouettes", "silhouette score"),
+    "bestnumber": ("best number", "optimal number", "right number", "by silhouette", "using silhouette", "elbow"),
+    "weighted": ("weighted", "weighted mean"),
+    "geometricmean": ("geometric mean", "geometric means"),
+    "trimmed": ("trimmed", "trimmed mean"),
 }
 
 # Words around a number that say which argument it is for, beside the words of the argument's own name.
 NUMBER_WORDS: dict[str, tuple[str, ...]] = {
-    "cluster": ("group", "cluster", "class", "k"),
-    "bin": ("bin", "bucket", "class"),
-    "compon": ("compon", "dimens", "axi", "factor"),
+    "cluster": ("cluster", "group", "class", "k"),
+    "bin": ("bin", "bucket"),
+    "compon": ("compon", "dimens", "factor"),
     "limit": ("row", "record", "first", "top"),
-    "top": ("top", "strongest", "best", "largest", "highest", "first", "n"),
-    "threshold": ("threshold", "cutoff", "limit", "deviat", "abov", "beyond"),
+    "top": ("top", "strongest", "best", "largest", "highest", "first"),
+    "threshold": ("threshold", "cutoff", "deviat", "beyond", "abov", "sigma"),
     "quantil": ("quantil",),
-    "seed": ("seed",),
 }

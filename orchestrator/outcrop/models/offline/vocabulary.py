@@ -38,8 +38,9 @@ FOLDED = {
     "percentil": "quantil",
     "retain": "keep",
     "anomal": "anomali",
-    "correspond": "correspond",
-    "centr": "center",
+    "vs": "against",
+    "vs.": "against",
+    "versus": "against",
 }
 
 STOP = frozenset(
@@ -51,6 +52,12 @@ STOP = frozenset(
     other others same such own more most much many few less least up down out over under again further well let lets
     let's i'd i'm we'd we'll don't doesn't isn't aren't etc etc. e.g. i.e. respectively between against versus vs vs.
     about across along among around during through using use used their one ones""".split()
+)
+
+# What does not count in a phrase: "plot against", "which elements follow" and "where are the samples" keep the rest.
+MINOR = frozenset(
+    """a an the of on in to for is are was were be been do does did by with and or from at into it its this that these
+    those them they your my our me us i we you all any""".split()
 )
 
 # Verbs that ask for something without saying what: the object of the clause decides.
@@ -101,6 +108,12 @@ GENERIC = frozenset(
     detail details overview available following remaining rest left right top bottom high low higher lower highest
     lowest best worst strong strongest closely close together apart color shade size pair pairs matrix order exact
     identical one part parts side terms term least half minimum maximum good bad""".split()
+)
+
+# What samples are compared by when no columns are named: "by chemistry", "by all elements".
+FEATURES = frozenset(
+    """chemistry geochemistry composition similarity element elements analyte analytes column columns variable variables
+    feature features value values measurement measurements concentration concentrations multi numeric numerical""".split()
 )
 
 # What a clause points back with, and the stems by which the tool that made it is known.

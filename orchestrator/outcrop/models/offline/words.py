@@ -8,17 +8,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 from outcrop.models.offline.vocabulary import ABBREVIATIONS, DATA_ENDINGS, FOLDED, NUMERALS
 
-Kind = Literal["word", "number", "quoted", "file", "mark"]
+Kind = Literal["word", "number", "date", "quoted", "file", "mark"]
+
+KINDS = get_args(Kind)
 
 _TOKEN = re.compile(
     rf"""
     (?P<quoted>"[^"\n]+"|“[^”\n]+”|‘[^’\n]+’|`[^`\n]+`|(?<!\w)'[^'\n]+'(?!\w))
     |(?P<file>[\w./\-]*[\w\-]\.(?:{"|".join(DATA_ENDINGS)})(?![\w]))
     |(?P<abbreviation>(?<!\w)(?:{"|".join(map(re.escape, ABBREVIATIONS))}))
+    |(?P<date>(?<![\w.])\d{{4}}-\d{{2}}-\d{{2}}(?!\w))
     |(?P<number>(?<![\w.])[-+−]?(?:\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:st|nd|rd|th)?(?!\w))
     |(?P<word>[^\W_]+['’][^\W_]+(?!\w)|\w+)
     |(?P<mark>\S)
@@ -64,7 +67,7 @@ def words_of(text: str) -> list[Word]:
     words = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
-        known: Kind = kind if kind in ("quoted", "file", "number", "mark") else "word"  # type: ignore[assignment]
+        known: Kind = kind if kind in KINDS else "word"  # type: ignore[assignment]
         words.append(Word(match.group(), match.start(), match.end(), known))
     return words
 
@@ -82,7 +85,8 @@ def american(word: str) -> str:
     word = re.sub(r"(?<=[a-z]{3})is(?=(?:e|ed|es|er|ing|ation|ations)$)", "iz", word)
     word = re.sub(r"(?<=anal)ys(?=(?:e|ed|es|ing)$)", "yz", word)
     word = re.sub(r"(col|vap|behavi|neighb)our", r"\1or", word)
-    return re.sub(r"^(cent|met|lit)re(?=s?$|d$)", r"\1er", word).replace("grey", "gray")
+    word = re.sub(r"^(cent|met|lit)re(?=d?$)", r"\1ere" if word.endswith("d") else r"\1er", word)
+    return re.sub(r"^(cent|met|lit)res$", r"\1ers", word).replace("grey", "gray")
 
 
 def stems_of(text: str) -> list[str]:

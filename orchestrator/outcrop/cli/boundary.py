@@ -1,0 +1,58 @@
+"""Where errors become text and an exit status, and where signals become a cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from outcrop_schemas.errors import OutcropError, UsageError
+
+T = TypeVar("T")
+GOOD, BAD, USAGE, CANCELLED = 0, 1, 2, 130
+
+
+class Cancelled(Exception):
+    """The work was cancelled by a signal; everything it had started has ended."""
+
+
+def guarded(command: Callable[[], int], *, debug: bool) -> int:
+    """Run a command; typed errors become one line on stderr."""
+    try:
+        return command()
+    except BrokenPipeError:
+        # The reader of our output is gone (`| head`): not an error. stdout must not be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except (Cancelled, KeyboardInterrupt):
+        sys.stderr.write("outcrop: cancelled\n")
+        return CANCELLED
+    except OutcropError as error:
+        if debug:
+            traceback.print_exc()
+        sys.stderr.write(f"outcrop: {error}\n")
+        return USAGE if isinstance(error, UsageError) else BAD
+    except Exception as error:  # noqa: BLE001 - the boundary of the command line
+        if debug:
+            traceback.print_exc()
+        sys.stderr.write(f"outcrop: internal error: {type(error).__name__}: {error} (--debug shows where)\n")
+        return BAD
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run async work; SIGINT and SIGTERM cancel it, and it is waited for. Raises Cancelled."""
+
+    async def cancellable() -> T:
+        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise Cancelled from None
+
+    return asyncio.run(cancellable())

@@ -1,0 +1,165 @@
+"""`outcrop`: reads the command line and hands over. Only argparse is imported here, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+EPILOG = "Exit status: 0 success or partial, 1 every other status or a workspace error, 2 wrong usage, 130 cancelled."
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command and exit."""
+    sys.exit(run(list(sys.argv[1:] if argv is None else argv)))
+
+
+def run(argv: list[str]) -> int:
+    """Run one command; its exit status."""
+    command: list[str] | None = None
+    if "--" in argv:
+        place = argv.index("--")
+        argv, command = argv[:place], argv[place + 1 :]
+    parser = build_parser()
+    options = parser.parse_args(argv)
+    if command is not None and options.command_name != "dispatch":
+        parser.error("a COMMAND after -- goes with `outcrop dispatch`")
+    options.command = command
+    if options.command_name is None:
+        parser.print_help()
+        return 2
+    from outcrop.cli.boundary import guarded
+
+    return guarded(lambda: int(getattr(import_module(options.module), options.function)(options)), debug=options.debug)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; also what shell completion is made from."""
+    parser = argparse.ArgumentParser(
+        prog="outcrop", description="Research objectives about tables in, verified results out.", epilog=EPILOG
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.set_defaults(command_name=None, debug=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_work(commands)
+    _add_records(commands)
+    _add_facts(commands)
+    return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"outcrop {version('outcrop')}\n")
+        parser.exit()
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _add(commands: Commands, name: str, target: str, text: str, *, json: bool = True) -> argparse.ArgumentParser:
+    module, function = target.split(":")
+    parser = commands.add_parser(name, help=text, description=text, epilog=EPILOG)
+    parser.set_defaults(command_name=name, module=f"outcrop.cli.{module}", function=function)
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")
+    if json:
+        parser.add_argument("--json", action="store_true", help="print one JSON document on stdout and nothing else")
+    return parser
+
+
+def _workspace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workspace", default=".", metavar="DIR", help="the folder with the data (default: the current one)"
+    )
+
+
+def _add_work(commands: Commands) -> None:
+    run = _add(commands, "run", "work:run", "answer a research objective about tables")
+    run.add_argument("objective", metavar="OBJECTIVE", help="what to find out, in plain words")
+    run.add_argument(
+        "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
+    )
+    _workspace(run)
+    run.add_argument("--model", metavar="NAME", help="offline (default)")
+    run.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
+    run.add_argument(
+        "--pin", action="append", default=[], metavar="KEY=VALUE", help="a fact to keep word for word in every request"
+    )
+
+    dispatch = _add(
+        commands, "dispatch", "work:dispatch", "have one specialist, or COMMAND after --, do one piece of work"
+    )
+    dispatch.add_argument("specialist", nargs="?", metavar="SPECIALIST", help="cleaning, analytics or plotting")
+    dispatch.add_argument("--objective", metavar="TEXT", help="what to do")
+    dispatch.add_argument(
+        "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
+    )
+    _workspace(dispatch)
+    dispatch.add_argument("--model", metavar="NAME", help="offline (default)")
+    dispatch.add_argument(
+        "--timeout", type=float, default=600.0, metavar="S", help="wall-clock limit in seconds (default 600)"
+    )
+    dispatch.add_argument(
+        "--grace", type=float, default=2.0, metavar="S", help="seconds from SIGTERM to SIGKILL (default 2)"
+    )
+    dispatch.add_argument(
+        "--env", action="append", default=[], metavar="NAME[=VALUE]", help="add a variable to the allow-list"
+    )
+    dispatch.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="PROPERTY,…",
+        help="refuse to start without these isolation properties",
+    )
+    dispatch.add_argument("--launch", choices=("auto", "cold"), default="auto", help="how processes are started")
+
+    batch = _add(commands, "batch", "work:batch", "run many objectives, one JSON object a line")
+    batch.add_argument("jobs", metavar="JOBS.jsonl", help='lines such as {"objective": "…", "data": ["assays.csv"]}')
+    _workspace(batch)
+    batch.add_argument("--model", metavar="NAME", help="offline (default)")
+    batch.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
+    batch.add_argument(
+        "--resume", action="store_true", help="go on with the last batch of this file; finished jobs are kept"
+    )
+
+
+def _add_records(commands: Commands) -> None:
+    show = _add(commands, "show", "records:show", "show what happened in a run")
+    show.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    show.add_argument("--prompt", action="store_true", help="print exactly what the lead would see now")
+    _workspace(show)
+
+    replay = _add(commands, "replay", "records:replay", "walk a finished run from its record; nothing is started")
+    replay.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    replay.add_argument(
+        "--verify", action="store_true", help="rebuild every prompt and compare it byte for byte with the one sent"
+    )
+    _workspace(replay)
+
+    _workspace(_add(commands, "runs", "records:runs", "list the runs of a workspace"))
+
+
+def _add_facts(commands: Commands) -> None:
+    _add(commands, "tools", "facts:tools", "list the tools and who has them")
+    _add(commands, "limits", "facts:limits", "print every limit, where and how it is enforced")
+    doctor = _add(commands, "doctor", "facts:doctor", "check this installation and say what is confined")
+    _workspace(doctor)
+    schema = _add(commands, "schema", "facts:schema", "print a JSON Schema of protocol 1 or of a record", json=False)
+    schema.add_argument("name", choices=("dispatch", "stream", "completion", "outcome", "journal"))
+    complete = _add(commands, "completion", "facts:completion", "print a shell completion script", json=False)
+    complete.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
+
+
+if __name__ == "__main__":
+    main()

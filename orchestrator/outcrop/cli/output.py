@@ -1,0 +1,86 @@
+"""Writing to a person or to a program: text made safe for a terminal, JSON as one document."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from outcrop.text import inert
+from outcrop_schemas import wire
+from outcrop_schemas.outcome import RunOutcome, VerifiedArtifact
+
+# Line ends of other standards, C1 controls and bidirectional marks: legal in JSON, trouble on a terminal or in a log.
+_ODD = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def say(text: str = "") -> None:
+    """One or more lines on stdout, whatever they hold made inert."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(inert(text).encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def say_json(value: Any) -> None:
+    """One compact JSON document, on one line for whoever splits lines in whatever way."""
+    _write_json(wire.dumps(value))
+
+
+def say_json_pretty(value: Any) -> None:
+    """One JSON document for reading."""
+    _write_json(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+def _write_json(document: bytes) -> None:
+    # Only strings hold such characters, and there an escape means the same.
+    text = _ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", document.decode())
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def table(rows: Iterable[Iterable[object]], header: Iterable[str]) -> None:
+    """Aligned columns; the last one is not padded."""
+    cells = [[inert(str(cell), keep_newlines=False) for cell in row] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        say("  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) + f"  {row[-1]}")
+
+
+def size(count: int) -> str:
+    """`12.3 kB` for 12,345 bytes."""
+    amount, unit = float(count), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{count} bytes" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def report_run(outcome: RunOutcome) -> None:
+    """What was found, which files there are, what could not be done, where the record is."""
+    say(f"\n{outcome.status.upper()}: {outcome.summary}" if outcome.summary else f"\n{outcome.status.upper()}")
+    for title, entries in (
+        ("Found", outcome.findings),
+        ("Could not be done", outcome.blockers),
+        ("Errors", outcome.errors),
+        ("Warnings", outcome.warnings),
+        ("Recommended", outcome.recommendations),
+    ):
+        _section(title, entries)
+    _section("Files", [_file(artifact) for artifact in outcome.artifacts])
+    say(f"\nRecord: {outcome.run_folder}")
+
+
+def _section(title: str, entries: Iterable[str]) -> None:
+    listed = list(entries)
+    if listed:
+        say(f"\n{title}:")
+    for entry in listed:
+        say("  - " + entry.replace("\n", "\n    "))
+
+
+def _file(artifact: VerifiedArtifact) -> str:
+    title = f" — {artifact.title}" if artifact.title else ""
+    return f"{artifact.path} ({size(artifact.bytes)}){title}"

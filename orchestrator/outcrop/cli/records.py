@@ -1,0 +1,156 @@
+"""`outcrop show`, `outcrop replay`, `outcrop runs`: the commands that read what was recorded and start nothing."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from outcrop.cli.boundary import BAD, GOOD
+from outcrop.cli.output import report_run, say, say_json, table
+from outcrop.recovery import RunRecord, open_run
+from outcrop.runs import all_runs, find_run
+from outcrop.text import inert, shorten
+from outcrop.workspace import Workspace
+from outcrop_schemas import wire
+from outcrop_schemas.messages import ModelRequest, TextBlock, ToolResultBlock, ToolUseBlock
+
+_OBJECTIVE_CHARS = 70
+
+
+def show(options: Namespace) -> int:
+    """The dispatches of a run, or the prompt its lead would see now."""
+    run = _open(options)
+    if options.prompt:
+        return _show_prompt(run, as_json=options.json)
+    if options.json:
+        say_json(_document(run))
+        return GOOD
+    about = run.about
+    state = "under way" if run.is_under_way else ""
+    say(f"{run.folder.run_id}  {about.get('kind')}  {about.get('at', '')}  {state}".rstrip())
+    if about.get("objective"):
+        say(f"Objective: {about['objective']}")
+    _say_dispatches(run)
+    if run.answer:
+        report_run(run.answer)
+    return GOOD
+
+
+def replay(options: Namespace) -> int:
+    """The same outcomes as when it ran, from the record alone; with --verify the prompts too."""
+    run = _open(options)
+    if options.verify:
+        return _verify(run, as_json=options.json)
+    if options.json:
+        answer = run.answer
+        say_json(answer.model_dump(mode="json") if answer else _document(run))
+        return GOOD
+    for outcome in run.outcomes:
+        say(f"{outcome.dispatch_id} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s)")
+        say(f"  {outcome.summary or '; '.join(outcome.errors)}")
+    if run.answer:
+        report_run(run.answer)
+    return GOOD
+
+
+def runs(options: Namespace) -> int:
+    """All runs of a workspace, oldest first."""
+    found = [open_run(folder) for folder in all_runs(Workspace(options.workspace)) if folder.journal.is_file()]
+    listed = [
+        {
+            "run_id": run.folder.run_id,
+            "kind": run.about.get("kind"),
+            "at": run.about.get("at"),
+            "status": run.answer.status if run.answer else "under way" if run.is_under_way else None,
+            "dispatches": sum(record.type == "start" for record in run.records),
+            "objective": run.about.get("objective") or run.about.get("jobs"),
+        }
+        for run in found
+    ]
+    if options.json:
+        say_json(listed)
+    elif listed:
+        rows = [
+            [*list(entry.values())[:5], shorten(str(entry["objective"] or ""), _OBJECTIVE_CHARS)] for entry in listed
+        ]
+        table(
+            [[cell if cell is not None else "-" for cell in row] for row in rows],
+            ("run", "kind", "begun", "status", "dispatches", "objective"),
+        )
+    else:
+        say("No runs in this workspace yet.")
+    return GOOD
+
+
+def _open(options: Namespace) -> RunRecord:
+    run = open_run(find_run(options.run, Workspace(options.workspace)))
+    for notice in run.notices:
+        sys.stderr.write(inert(f"outcrop: {run.folder.run_id}: {notice}", keep_newlines=False) + "\n")
+    return run
+
+
+def _document(run: RunRecord) -> wire.Json:
+    return {
+        "run_id": run.folder.run_id,
+        "about": run.about,
+        "notices": list(run.notices),
+        "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
+        "answer": run.answer.model_dump(mode="json") if run.answer else None,
+    }
+
+
+def _say_dispatches(run: RunRecord) -> None:
+    outcomes = {outcome.dispatch_id: outcome for outcome in run.outcomes}
+    rows = []
+    for record in run.records:
+        if record.type != "start":
+            continue
+        outcome = outcomes.get(record.id)
+        status = outcome.status if outcome else "running"
+        seconds = f"{outcome.duration_s:.1f} s" if outcome else ""
+        rows.append(
+            (record.id, record.body["specialist"], status, seconds, shorten(record.body["objective"], _OBJECTIVE_CHARS))
+        )
+    if rows:
+        table(rows, ("dispatch", "specialist", "status", "time", "objective"))
+
+
+def _show_prompt(run: RunRecord, *, as_json: bool) -> int:
+    from outcrop.replay import lead_request
+
+    request = lead_request(run)
+    if as_json:
+        say_json(request.model_dump(mode="json"))
+    else:
+        _say_request(request)
+    return GOOD
+
+
+def _say_request(request: ModelRequest) -> None:
+    say(f"=== system\n{request.system}")
+    for tool in request.tools:
+        say(f"=== tool {tool.name}\n{tool.description}\n{wire.dumps(tool.input_schema).decode()}")
+    for message in request.messages:
+        for block in message.content:
+            if isinstance(block, TextBlock):
+                say(f"=== {message.role}\n{block.text}")
+            elif isinstance(block, ToolUseBlock):
+                say(f"=== {message.role} calls {block.name}\n{wire.dumps(block.input).decode()}")
+            elif isinstance(block, ToolResultBlock):
+                say(f"=== result{' (error)' if block.is_error else ''}\n{block.content}")
+
+
+def _verify(run: RunRecord, *, as_json: bool) -> int:
+    from outcrop.replay import verify
+
+    checked = verify(run)
+    differing = [one for one in checked if one.difference]
+    if as_json:
+        say_json([{"agent": one.agent, "prompts": one.prompts, "difference": one.difference} for one in checked])
+    else:
+        for one in checked:
+            said = f"differs: {one.difference}" if one.difference else "the same, byte for byte"
+            say(f"{one.agent}: {one.prompts} prompts rebuilt, {said}")
+        if not checked:
+            say("No prompts were sent in this run.")
+    return BAD if differing else GOOD

@@ -1,0 +1,159 @@
+"""`outcrop run`, `outcrop dispatch`, `outcrop batch`: the commands that have work done."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+
+from outcrop.cli.boundary import BAD, GOOD, run_async
+from outcrop.cli.output import report_run, say, say_json
+from outcrop.text import inert
+from outcrop_schemas.errors import UsageError
+from outcrop_schemas.outcome import Outcome, RunOutcome
+
+_COMMAND = "command"
+
+
+def run(options: Namespace) -> int:
+    """Answer one objective."""
+    from outcrop.run import Run
+    from outcrop.view import progress_view
+
+    with progress_view(quiet=False) as watcher:
+        work = Run(
+            options.objective,
+            options.data,
+            workspace=options.workspace,
+            model=options.model,
+            workers=options.workers,
+            pins=_pairs(options.pin, "--pin"),
+            watcher=watcher,
+        )
+        outcome = run_async(work.start())
+    if options.json:
+        say_json(outcome.model_dump(mode="json"))
+    else:
+        report_run(outcome)
+    return GOOD if outcome.is_good else BAD
+
+
+def dispatch(options: Namespace) -> int:
+    """Have one piece of work done by one process."""
+    if options.command is None and options.specialist is None:
+        raise UsageError("Name a SPECIALIST (cleaning, analytics, plotting) or give a COMMAND after --.")
+    if options.command is None and options.objective is None:
+        raise UsageError("Say with --objective what the specialist is to do.")
+    outcome = run_async(_dispatch(options))
+    if options.json:
+        say_json(outcome.model_dump(mode="json"))
+    else:
+        _report_dispatch(outcome)
+    return GOOD if outcome.is_good else BAD
+
+
+async def _dispatch(options: Namespace) -> Outcome:
+    from outcrop.pool import Pool
+    from outcrop.view import progress_view
+
+    with progress_view(quiet=options.json) as watcher:
+        async with Pool(workers=1, model=options.model, workspace=options.workspace, watcher=watcher) as pool:
+            return await pool.dispatch(
+                options.specialist or _COMMAND,
+                options.objective,
+                options.data,
+                timeout=options.timeout,
+                grace=options.grace,
+                environment=_environment(options.env),
+                require=[name for given in options.require for name in given.split(",") if name],
+                command=options.command,
+            )
+
+
+def batch(options: Namespace) -> int:
+    """Run a file of jobs."""
+    from outcrop.batch import Batch, Line, read_jobs
+
+    def on_job(line: Line, outcome: RunOutcome) -> None:
+        name = f" {line.job.id}" if line.job.id else ""
+        told = outcome.summary or "; ".join(outcome.errors)
+        said = f"line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}"
+        sys.stderr.write(inert(said, keep_newlines=False) + "\n")
+
+    from pathlib import Path
+
+    for bad in read_jobs(Path(options.jobs))[1]:
+        sys.stderr.write(inert(f"outcrop: {options.jobs}, line {bad.number}: {bad.reason}", keep_newlines=False) + "\n")
+    work = Batch(
+        options.jobs,
+        workspace=options.workspace,
+        workers=options.workers,
+        model=options.model,
+        resume=options.resume,
+        on_job=on_job,
+    )
+    result = run_async(work.start())
+    counts: dict[str, int] = {}
+    for outcome in result.outcomes.values():
+        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+    if options.json:
+        say_json(
+            {
+                "run_folder": str(result.run_folder),
+                "results": str(result.results),
+                "jobs": len(result.outcomes),
+                "resumed": result.resumed,
+                "statuses": counts,
+                "bad_lines": [{"line": bad.number, "reason": bad.reason} for bad in result.bad_lines],
+                "outcomes": [{"line": n, **o.model_dump(mode="json")} for n, o in result.outcomes.items()],
+            }
+        )
+    else:
+        said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no job was run"
+        say(
+            f"{len(result.outcomes)} jobs: {said}; {result.resumed} were finished before; "
+            f"{len(result.bad_lines)} bad lines"
+        )
+        say(f"Results: {result.results}")
+    return GOOD if result.is_good else BAD
+
+
+def _report_dispatch(outcome: Outcome) -> None:
+    from outcrop.cli.output import say_json_pretty, size
+
+    say(f"{outcome.status.upper()} {outcome.specialist} ({outcome.duration_s:.1f} s): {outcome.summary}")
+    for title in ("findings", "blockers", "errors", "warnings"):
+        for entry in getattr(outcome, title):
+            say(f"  {title[:-1]}: {entry}")
+    for artifact in outcome.artifacts:
+        say(f"  file: {artifact.path} ({size(artifact.bytes)})")
+    if outcome.truncated:
+        say(
+            f"  results: {outcome.truncated.chars} characters, "
+            f"all in {outcome.truncated.spill or 'no file: see the warnings'}"
+        )
+    if outcome.results:
+        sys.stdout.flush()
+        say_json_pretty(outcome.results)
+
+
+def _environment(given: list[str]) -> dict[str, str]:
+    """NAME takes our own value, NAME=VALUE the given one. A NAME that is not set here is passed over."""
+    found = {}
+    for item in given:
+        name, given_value, value = item.partition("=")
+        if given_value:
+            found[name] = value
+        elif name in os.environ:
+            found[name] = os.environ[name]
+    return found
+
+
+def _pairs(given: list[str], option: str) -> dict[str, str]:
+    found = {}
+    for item in given:
+        key, equals, value = item.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{option} takes KEY=VALUE, not {item!r}")
+        found[key] = value
+    return found

@@ -1,0 +1,146 @@
+"""The lead's five tools, and no others: dispatch, list_files, check_missing, pin, complete."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from outcrop.desk import Desk
+from outcrop.lead.pins import Pins
+from outcrop_schemas import limits, wire
+from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
+from outcrop_schemas.messages import ToolSchema
+from outcrop_schemas.outcome import Outcome
+from outcrop_specialists.agent import error_text
+from outcrop_specialists.completion import first_fault
+from outcrop_specialists.roles import ROLES
+from outcrop_specialists.tools.registry import get_tool
+
+DATA_TOOLS = ("list_files", "check_missing")
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DispatchArguments(_Arguments):
+    """One piece of work."""
+
+    specialist: str = Field(json_schema_extra={"enum": list(ROLES)})
+    objective: str = Field(
+        min_length=1,
+        max_length=limits.OBJECTIVE_CHARS,
+        description="What to do, complete in itself: the specialist knows nothing else.",
+    )
+    data: list[str] = Field(default=[], description="The files to work on, as listed.")
+    context: dict[str, Any] = Field(
+        default={}, description="Facts the specialist needs, for example of earlier dispatches."
+    )
+
+
+class PinArguments(_Arguments):
+    """A fact to keep word for word."""
+
+    key: str
+    value: str
+
+
+def roster() -> str:
+    """The specialists and their tools, one line each."""
+    lines = ["Specialists and their tools:"]
+    for role in ROLES.values():
+        lines.append(f"{role.name}: {role.purpose}")
+        lines += [f"- {tool.name}: {tool.card}" for tool in role.tools]
+    return "\n".join(lines)
+
+
+def lead_schemas() -> list[ToolSchema]:
+    """The lead's tools as its model sees them (`complete` is the agent loop's)."""
+    dispatch = f"Hand one piece of work to a specialist and wait for its outcome.\n{roster()}"
+    return [
+        ToolSchema(name="dispatch", description=dispatch, input_schema=DispatchArguments.model_json_schema()),
+        *(get_tool(name).schema() for name in DATA_TOOLS),
+        ToolSchema(
+            name="pin",
+            description="Keep a fact word for word in everything you see.",
+            input_schema=PinArguments.model_json_schema(),
+        ),
+    ]
+
+
+def digest(outcome: Outcome) -> str:
+    """An outcome as the lead sees it: data about the work, nothing about the process."""
+    names = (
+        "dispatch_id", "specialist", "status", "summary", "results", "truncated", "artifacts", "findings", "evidence",
+        "recommendations", "blockers", "gap", "errors", "warnings",
+    )  # fmt: skip
+    shown = outcome.model_dump(mode="json", include=set(names))
+    return wire.dumps({name: shown[name] for name in names if shown[name]}).decode()
+
+
+class LeadToolbox:
+    """The lead's tools at work. Every result is recorded in the journal, so that prompts can be rebuilt from it."""
+
+    def __init__(self, desk: Desk, pins: Pins) -> None:
+        self._desk, self._pins = desk, pins
+        self.outcomes: list[Outcome] = []
+        self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
+            "dispatch": self._dispatch,
+            "pin": self._pin,
+            **{name: self._data_tool(name) for name in DATA_TOOLS},
+        }
+
+    def schemas(self) -> list[ToolSchema]:
+        return lead_schemas()
+
+    async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
+        try:
+            tool = self._tools.get(name)
+            if tool is None:
+                raise UnknownNameError("tool", name, known=self._tools)
+            return await tool(arguments, call_id)
+        except OutcropError as error:
+            content = error_text(error.kind, str(error), field=getattr(error, "field", None))
+            await self._desk.note("lead_tool", {"call_id": call_id, "name": name, "content": content, "is_error": True})
+            raise
+
+    async def _dispatch(self, arguments: dict[str, Any], call_id: str) -> str:
+        asked = _checked(DispatchArguments, arguments)
+        context = {**asked.context, **({"pins": self._pins.as_dict()} if self._pins.as_dict() else {})}
+        order = self._desk.order(asked.specialist, asked.objective, asked.data, context)
+        outcome = await self._desk.dispatch(order)
+        self.outcomes.append(outcome)
+        await self._desk.note("lead_tool", {"call_id": call_id, "name": "dispatch", "dispatch_id": outcome.dispatch_id})
+        return digest(outcome)
+
+    async def _pin(self, arguments: dict[str, Any], call_id: str) -> str:
+        asked = _checked(PinArguments, arguments)
+        self._pins.set(asked.key, asked.value)
+        content = wire.dumps({"pinned": asked.key}).decode()
+        note = {"call_id": call_id, "name": "pin", "key": asked.key, "value": asked.value, "content": content}
+        await self._desk.note("lead_tool", note)
+        return content
+
+    def _data_tool(self, name: str) -> Callable[[dict[str, Any], str], Awaitable[str]]:
+        async def call(arguments: dict[str, Any], call_id: str) -> str:
+            outcome = await self._desk.call_tool(name, arguments)
+            if not outcome.is_good:
+                raise DataError("; ".join(outcome.errors) or f"{name}: {outcome.status}")
+            content = wire.dumps(
+                {"summary": outcome.summary, "results": outcome.results, "notes": outcome.findings}
+            ).decode()
+            await self._desk.note("lead_tool", {"call_id": call_id, "name": name, "content": content})
+            return content
+
+        return call
+
+
+def _checked(schema: type[T], arguments: dict[str, Any]) -> T:
+    try:
+        return schema.model_validate(arguments)
+    except ValidationError as error:
+        raise ArgumentError(*first_fault(error)) from error

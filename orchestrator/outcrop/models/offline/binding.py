@@ -1,0 +1,198 @@
+"""Binds the words of a clause to the arguments of a tool, from its schema and the table's profile.
+
+Nothing is dropped silently: what would change the meaning of the work and cannot be bound refuses the call, what merely
+goes unused is a blocker or a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from outcrop.models.offline.cards import Card, read_card
+from outcrop.models.offline.columns import Bound, ColumnBinder
+from outcrop.models.offline.conditions import Conditions, find_conditions
+from outcrop.models.offline.cues import cued
+from outcrop.models.offline.leftovers import find_leftovers, lacks_object
+from outcrop.models.offline.mentions import ColumnFinder, Mentions
+from outcrop.models.offline.numbers import bind_numbers
+from outcrop.models.offline.options import choose
+from outcrop.models.offline.profile import Profile
+from outcrop.models.offline.references import Previous, back_references, bind_references
+from outcrop.models.offline.restrictions import bind_conditions
+from outcrop.models.offline.retrieval import Retrieval, leading_verb
+from outcrop.models.offline.schema import Property, properties_of
+from outcrop.models.offline.strings import bind_strings
+from outcrop.models.offline.words import Word, words_of
+from outcrop_schemas.messages import ToolSchema
+
+PATH_NAMES = ("path", "file", "table", "input")
+
+
+@dataclass
+class Binding:
+    """What a clause comes to for one tool.
+
+    `calls` are the arguments of each call; where `is_chain`, each call works on the table that the one before wrote.
+    `refusals` say why nothing is called; `blockers` what a call will not do; `notes` what was assumed.
+    """
+
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    is_chain: bool = False
+    refusals: list[str] = field(default_factory=list)
+    blockers: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def bind(tool: ToolSchema, clause: str, profile: Profile, previous: Previous | None = None) -> Binding:
+    """Bind one clause. The profile gives the column names; `previous` is what an earlier step made."""
+    return _Binder(tool, clause, profile, previous or Previous()).bind()
+
+
+class _Binder:
+    def __init__(self, tool: ToolSchema, clause: str, profile: Profile, previous: Previous) -> None:
+        self._tool, self._clause, self._profile, self._previous = tool, clause, profile, previous
+        self._properties = properties_of(tool.input_schema)
+        self._card: Card = read_card(tool.name, tool.description)
+        self._words: Sequence[Word] = words_of(clause)
+        self._verb = leading_verb(self._words, profile.folded_names)
+        self._finder = ColumnFinder(profile)
+        self._arguments: dict[str, Any] = {}
+        self._used: set[int] = set()
+        self._result = Binding()
+
+    def bind(self) -> Binding:
+        asked = self._asked_words()
+        mentions = self._finder.find(self._clause, self._words, self._not_columns(asked))
+        for unclear in mentions.ambiguous:
+            self._result.refusals.append(f'"{unclear.text}" may be {" or ".join(unclear.columns)}; give the exact name')
+        conditions = find_conditions(self._words, mentions)
+        self._used |= asked | mentions.used
+        self._bind_options(mentions, conditions)
+        self._bind_numbers(mentions, conditions)
+        chain = self._bind_conditions(conditions)
+        bound = self._bind_columns(mentions, conditions)
+        strings = bind_strings(self._words, self._properties, self._used, set(self._arguments))
+        self._arguments |= strings.arguments
+        self._used |= strings.used
+        self._say_leftovers()
+        self._fill_columns(bound)
+        self._make_calls(bound, chain)
+        return self._result
+
+    def _asked_words(self) -> set[int]:
+        """The places of the words that asked for this tool."""
+        match = Retrieval([self._card]).best(self._clause, self._profile.folded_names)
+        places = set(match.words) if match else set()
+        return places | ({self._words.index(self._verb)} if self._verb else set())
+
+    def _not_columns(self, asked: set[int]) -> set[int]:
+        """Asked-for words are no columns, unless one is written exactly so and does not begin the clause."""
+        verb = self._words.index(self._verb) if self._verb else -1
+        return {at for at in asked if at == verb or self._words[at].text not in self._profile.names}
+
+    def _bind_options(self, mentions: Mentions, conditions: Conditions) -> None:
+        options = choose(self._words, self._properties, self._card, mentions.used | conditions.used)
+        self._arguments |= options.arguments
+        self._used |= options.used
+        self._result.notes += options.notes
+        for said in options.unsupported:
+            self._result.refusals.append(f'"{said}" is not offered by {self._tool.name}; nothing was put in its place')
+
+    def _bind_numbers(self, mentions: Mentions, conditions: Conditions) -> None:
+        taken = self._used - self._asked_words()
+        numbers = bind_numbers(self._words, self._properties, taken | mentions.used | conditions.used)
+        self._arguments |= numbers.arguments
+        self._used |= numbers.used
+        self._result.refusals += [f"{conflict}: one value is needed" for conflict in numbers.conflicts]
+        self._result.blockers += [f'"{said}" has no effect: no argument of {self._tool.name} takes it' for said in numbers.unbound]
+
+    def _bind_conditions(self, conditions: Conditions) -> list[dict[str, Any]]:
+        restriction = bind_conditions(conditions, self._properties, self._card, self._verb)
+        self._used |= conditions.used
+        self._result.refusals += restriction.refusals
+        self._result.notes += restriction.notes
+        return restriction.calls
+
+    def _bind_columns(self, mentions: Mentions, conditions: Conditions) -> Bound:
+        free = [each for each in cued(self._words, mentions) if each.mention.first not in conditions.used]
+        bound = ColumnBinder(self._properties, self._profile).bind(free)
+        references = back_references(self._words, self._used)
+        bind_references(bound, references, self._properties, self._profile, self._previous)
+        self._used |= references.used
+        self._result.refusals += references.refusals
+        self._result.notes += bound.notes
+        if bound.left:
+            names = ", ".join(dict.fromkeys(bound.left))
+            self._result.refusals.append(f"{names}: {self._tool.name} has no argument for it in this place")
+        self._arguments |= bound.arguments
+        return bound
+
+    def _say_leftovers(self) -> None:
+        own = set(self._card.vocabulary).union(*(prop.stems for prop in self._properties))
+        left = find_leftovers(self._clause, self._words, self._used, own, self._profile.path)
+        if lacks_object(self._words, self._verb, self._used, own):
+            self._result.refusals.append(f"what is asked for is not what {self._tool.name} does")
+        for name in dict.fromkeys(left.unknown):
+            close = self._finder.close(name)
+            offer = f"closest: {', '.join(close)}" if close else f"it has {_some(self._profile)}"
+            self._result.refusals.append(f'"{name}" is no column of {self._profile.path}; {offer}')
+        for name in dict.fromkeys(left.names):
+            self._result.blockers.append(f'"{name}" was not understood; it is no column of {self._profile.path}')
+        if left.idle:
+            self._result.notes.append(f"Words without effect: {', '.join(dict.fromkeys(left.idle))}")
+
+    def _fill_columns(self, bound: Bound) -> None:
+        """Columns that a tool needs and the clause does not name: every measured one, and it is said."""
+        for prop in self._properties:
+            if prop.role != "columns" or prop.name in bound.names:
+                continue
+            given = self._profile.measures
+            if prop.is_required and prop.is_list and len(given) >= max(1, prop.fewest):
+                self._arguments[prop.name] = given
+                shown = ", ".join(given[:20]) + (f" and {len(given) - 20} more" if len(given) > 20 else "")
+                self._result.notes.append(f"No columns were named: {self._tool.name} took all measured ones: {shown}")
+        for prop in self._properties:
+            value = self._arguments.get(prop.name)
+            if prop.is_column and prop.is_list and isinstance(value, list) and len(value) < prop.fewest:
+                self._too_few(prop, value)
+
+    def _too_few(self, prop: Property, value: list[str]) -> None:
+        said = f"{prop.name} needs {prop.fewest} columns at least, {', '.join(value)} is named"
+        if prop.is_required:
+            self._result.refusals.append(said)
+        else:
+            del self._arguments[prop.name]
+            self._result.blockers.append(f"{said}: {self._tool.name} took all measured ones")
+
+    def _make_calls(self, bound: Bound, chain: list[dict[str, Any]]) -> None:
+        for prop in self._properties:
+            if prop.name in PATH_NAMES and prop.kind in ("string", ""):
+                self._arguments[prop.name] = self._profile.path
+            elif prop.name in ("paths", "files") and prop.is_list:
+                self._arguments[prop.name] = [self._profile.path]
+        name, values = bound.each or ("", [None])
+        calls = [{**self._arguments, **({name: value} if name else {}), **part} for value in values for part in chain or [{}]]
+        for prop in self._properties:
+            if prop.is_required and any(prop.name not in call for call in calls):
+                self._result.refusals.append(f"the argument {prop.name} of {self._tool.name} is not said")
+        order = [prop.name for prop in self._properties]
+        ordered = [{key: call[key] for key in order if key in call} for call in calls]
+        self._result.calls = [] if self._result.refusals else ordered
+        self._result.is_chain = len(chain) > 1
+        self._say_defaults(ordered[0])
+
+    def _say_defaults(self, call: Mapping[str, Any]) -> None:
+        left = [
+            f"{prop.name} {prop.default}"
+            for prop in self._properties
+            if prop.name not in call and isinstance(prop.default, int | float | str) and not isinstance(prop.default, bool)
+        ]
+        if left and not self._result.refusals:
+            self._result.notes.append(f"Not said, so left at its default: {', '.join(left)}")
+
+
+def _some(profile: Profile) -> str:
+    names = [column.name for column in profile.columns]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") if names else "no columns"

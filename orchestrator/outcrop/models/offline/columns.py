@@ -1,0 +1,131 @@
+"""Binds the columns of a clause to the arguments that take columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from outcrop.models.offline.cues import Cued
+from outcrop.models.offline.profile import Profile
+from outcrop.models.offline.schema import Property
+
+EASTWARD = frozenset(("longitude", "x"))
+NORTHWARD = frozenset(("latitude", "y"))
+MOST_CALLS = 8
+"""So many columns get a call each where a tool takes one at a time."""
+
+
+@dataclass
+class Bound:
+    """Arguments that take columns; `each` is the argument and its values where every column gets a call of its own."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    each: tuple[str, list[str]] | None = None
+    left: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> set[str]:
+        return set(self.arguments) | ({self.each[0]} if self.each else set())
+
+
+class ColumnBinder:
+    """Gives each named column to one argument; what no argument takes is left over and said."""
+
+    def __init__(self, properties: Sequence[Property], profile: Profile) -> None:
+        self._profile = profile
+        self._x = _first(properties, "x-column")
+        self._y = _first(properties, "y-column")
+        self._by = _first(properties, "by-column")
+        self._label = _first(properties, "label-column")
+        self._many = _first(properties, "columns")
+        self._one = _first(properties, "column")
+
+    def bind(self, named: Sequence[Cued]) -> Bound:
+        bound, left = Bound(), list(named)
+        excepted = [cued.column for cued in left if cued.cue == "except"]
+        left = [cued for cued in left if cued.cue != "except"]
+        if self._x and self._y:
+            left = self._bind_axes(bound, left)
+        left = self._bind_groups(bound, left)
+        left = self._bind_rest(bound, left)
+        if excepted:
+            self._leave_out(bound, excepted)
+        bound.left += [cued.column for cued in left]
+        return bound
+
+    def _bind_axes(self, bound: Bound, left: list[Cued]) -> list[Cued]:
+        assert self._x and self._y
+        left = self._take(bound, self._x, left, lambda cued: cued.cue == "x")
+        left = self._take(bound, self._y, left, lambda cued: cued.cue == "y")
+        if not self._x.is_required:
+            # A map: its axes are coordinates, whatever the preposition.
+            left = self._take(bound, self._x, left, lambda cued: self._role(cued) in EASTWARD)
+            return self._take(bound, self._y, left, lambda cued: self._role(cued) in NORTHWARD)
+        left = self._take(bound, self._x, left, lambda cued: cued.cue == "against")
+        if self._x.name in bound.arguments:
+            return self._take(bound, self._y, left, lambda cued: cued.cue in ("main", "with"))
+        pair = [cued for cued in left if cued.cue in ("main", "with")][:2] or [
+            cued for cued in left if cued.cue == "by"
+        ]
+        if len(pair) == 2:
+            left = self._take(bound, self._x, left, lambda cued: cued is pair[0])
+            left = self._take(bound, self._y, left, lambda cued: cued is pair[1])
+        return left
+
+    def _bind_groups(self, bound: Bound, left: list[Cued]) -> list[Cued]:
+        """What groups or colours: `by` goes to the columns themselves where a tool has no grouping ("group by Au")."""
+        target = self._by or self._label
+        for cue in ("color", "by"):
+            if target:
+                left = self._take(bound, target, left, lambda cued, cue=cue: cued.cue == cue)
+        if target and self._x and not self._x.is_required:
+            left = self._take(bound, target, left, lambda cued: cued.cue in ("main", "with"))
+        return left
+
+    def _bind_rest(self, bound: Bound, left: list[Cued]) -> list[Cued]:
+        mine = [cued for cued in left if cued.cue in ("main", "with", "against", "x", "y")]
+        if not mine and not (self._by or self._label):
+            mine = [cued for cued in left if cued.cue == "by"]
+        if not mine or not (self._many or self._one):
+            return left
+        names = list(dict.fromkeys(cued.column for cued in mine))
+        if self._many:
+            if self._many.most is not None and len(names) > self._many.most:
+                return left
+            bound.arguments[self._many.name] = names if self._many.is_list else names[0]
+        elif self._one and len(names) == 1:
+            bound.arguments[self._one.name] = names[0]
+        elif self._one:
+            bound.each = (self._one.name, names[:MOST_CALLS])
+            return [cued for cued in left if cued not in mine or cued.column in names[MOST_CALLS:]]
+        return [cued for cued in left if cued not in mine]
+
+    def _leave_out(self, bound: Bound, excepted: list[str]) -> None:
+        """ "All except Zn": the columns that would be taken, without those named."""
+        if not self._many or not self._many.is_list:
+            bound.left += excepted
+            return
+        given = bound.arguments.get(self._many.name) or self._profile.measures
+        kept = [name for name in given if name not in excepted]
+        bound.arguments[self._many.name] = kept
+        bound.notes.append(f"columns are all measured ones but {', '.join(excepted)}: {', '.join(kept)}")
+
+    def _take(self, bound: Bound, prop: Property, left: list[Cued], wanted) -> list[Cued]:  # type: ignore[no-untyped-def]
+        """Give the first column that is wanted to `prop`, unless it has one."""
+        if prop.name in bound.arguments:
+            return left
+        for position, cued in enumerate(left):
+            if wanted(cued):
+                bound.arguments[prop.name] = [cued.column] if prop.is_list else cued.column
+                return left[:position] + left[position + 1 :]
+        return left
+
+    def _role(self, cued: Cued) -> str:
+        column = self._profile.column(cued.column)
+        return column.role if column else ""
+
+
+def _first(properties: Sequence[Property], role: str) -> Property | None:
+    return next((prop for prop in properties if prop.role == role), None)

@@ -1,0 +1,263 @@
+"""Reads conditions on columns: "Au above 0.5", "depth between 10 and 20", "Species is Adelie or Gentoo", "Cu is missing"."""
+
+from __future__ import annotations
+
+import re
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from outcrop.models.offline.mentions import Mention, Mentions
+from outcrop.models.offline.words import Word
+
+Operator = Literal[">", ">=", "<", "<=", "==", "!=", "between", "in", "not in", "missing", "not missing", "contains"]
+Value = float | int | str
+
+# Longest first, so that "greater than or equal to" is not read as "greater than".
+_SPOKEN: tuple[tuple[str, Operator], ...] = (
+    ("greater than or equal to", ">="),
+    ("more than or equal to", ">="),
+    ("less than or equal to", "<="),
+    ("no less than", ">="),
+    ("not less than", ">="),
+    ("not below", ">="),
+    ("no more than", "<="),
+    ("not more than", "<="),
+    ("not above", "<="),
+    ("not equal to", "!="),
+    ("not missing", "not missing"),
+    ("not empty", "not missing"),
+    ("not blank", "not missing"),
+    ("not null", "not missing"),
+    ("other than", "!="),
+    ("greater than", ">"),
+    ("larger than", ">"),
+    ("higher than", ">"),
+    ("more than", ">"),
+    ("less than", "<"),
+    ("lower than", "<"),
+    ("smaller than", "<"),
+    ("at least", ">="),
+    ("at most", "<="),
+    ("up to", "<="),
+    ("equal to", "=="),
+    ("one of", "in"),
+    ("> =", ">="),
+    ("< =", "<="),
+    ("! =", "!="),
+    ("< >", "!="),
+    ("= =", "=="),
+    ("exceeding", ">"),
+    ("exceeds", ">"),
+    ("above", ">"),
+    ("over", ">"),
+    ("below", "<"),
+    ("under", "<"),
+    ("after", ">"),
+    ("before", "<"),
+    ("since", ">="),
+    ("between", "between"),
+    ("equals", "=="),
+    ("equal", "=="),
+    ("isn't", "!="),
+    ("not", "!="),
+    ("contains", "contains"),
+    ("containing", "contains"),
+    ("missing", "missing"),
+    ("empty", "missing"),
+    ("blank", "missing"),
+    ("null", "missing"),
+    (">", ">"),
+    ("≥", ">="),
+    ("<", "<"),
+    ("≤", "<="),
+    ("=", "=="),
+    ("≠", "!="),
+)
+_SPELLED = tuple((tuple(said.split()), operator) for said, operator in _SPOKEN)
+_BEING = frozenset("is are was were be being values value that which have has having of".split())
+_ENDS = frozenset((",", ";", ".", "and", "or", "but", "then", "where", "with", ":"))
+OPPOSITE: dict[Operator, Operator] = {
+    ">": "<=",
+    "<=": ">",
+    ">=": "<",
+    "<": ">=",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
+    "missing": "not missing",
+    "not missing": "missing",
+}
+ALONE = frozenset(("missing", "not missing"))
+ORDERING = frozenset((">", ">=", "<", "<="))
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A column, an operator and its values: two for `between`, none for `missing`. `places` are the words it took."""
+
+    column: str
+    operator: Operator
+    values: tuple[Value, ...]
+    places: tuple[int, ...]
+
+
+@dataclass
+class Conditions:
+    """The conditions of a clause, and whether they are joined by "or"."""
+
+    found: list[Condition] = field(default_factory=list)
+    is_any: bool = False
+    is_mixed: bool = False
+
+    @property
+    def used(self) -> set[int]:
+        return {place for condition in self.found for place in condition.places}
+
+
+def find_conditions(words: Sequence[Word], mentions: Mentions) -> Conditions:
+    """The conditions that `words` state about the columns named in them."""
+    conditions = Conditions()
+    taken: set[int] = set()
+    for mention in mentions.found:
+        condition = _after(words, mention, mentions) or _before(words, mention, taken)
+        if condition and taken.isdisjoint(condition.places):
+            conditions.found.append(condition)
+            taken.update(condition.places)
+    joints = {_joint(words, left, right) for left, right in zip(conditions.found, conditions.found[1:], strict=False)}
+    conditions.is_any, conditions.is_mixed = joints == {"or"}, len(joints) > 1
+    return conditions
+
+
+def _after(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Condition | None:
+    """`Au above 0.5`, `Species is Adelie`."""
+    at = mention.end
+    is_said = False
+    while at < len(words) and words[at].lower in _BEING:
+        is_said, at = True, at + 1
+    operator, at = _operator(words, at)
+    if operator is None:
+        if not is_said or words[at - 1].lower not in ("is", "are", "was", "were", "be"):
+            return None
+        operator = "=="
+    if operator == "between":
+        values, at = _pair(words, at)
+    elif operator in ALONE:
+        values = ()
+    else:
+        values, at = _values(words, at, mentions, is_list=operator in ("==", "!=", "in"))
+    if operator not in ALONE and not values:
+        return None
+    if operator in ORDERING and any(isinstance(value, str) and not _DATE.fullmatch(value) for value in values):
+        return None
+    if len(values) > 1 and operator in ("==", "!="):
+        operator = "in" if operator == "==" else "not in"
+    return Condition(mention.column, operator, values, tuple(range(mention.first, at)))
+
+
+def _before(words: Sequence[Word], mention: Mention, taken: set[int]) -> Condition | None:
+    """`more than 0.5 ppm Au`, `above 10 in Cu`, `missing Cu`."""
+    at = mention.first - 1
+    while at >= 0 and (
+        words[at].lower in ("in", "of", "for", "%") or (words[at].kind == "word" and _is_unit(words, at))
+    ):
+        at -= 1
+    if at < 0 or at in taken:
+        return None
+    if words[at].lower in ("missing", "without") and words[at + 1 : mention.first] == []:
+        return Condition(mention.column, "missing", (), tuple(range(at, mention.end)))
+    if words[at].kind != "number":
+        return None
+    for said, operator in _SPELLED:
+        start = at - len(said)
+        if start >= 0 and tuple(word.lower for word in words[start:at]) == said and operator not in ALONE:
+            return Condition(mention.column, operator, (_plain(words[at]),), tuple(range(start, mention.end)))
+    return None
+
+
+def _operator(words: Sequence[Word], at: int) -> tuple[Operator | None, int]:
+    for said, operator in _SPELLED:
+        end = at + len(said)
+        if tuple(word.lower for word in words[at:end]) == said:
+            while end < len(words) and words[end].lower in ("to", "than", "a", "an", "the"):
+                end += 1
+            return operator, end
+    return None, at
+
+
+def _pair(words: Sequence[Word], at: int) -> tuple[tuple[Value, ...], int]:
+    """Two numbers joined by "and", "to" or a dash."""
+    numbers: list[Value] = []
+    while at < len(words) and len(numbers) < 2:
+        if words[at].kind == "number":
+            numbers.append(_plain(words[at]))
+        elif words[at].lower not in ("and", "to", "-", "–", "%") and not _is_unit(words, at):
+            break
+        at += 1
+    return (tuple(numbers), at) if len(numbers) == 2 else ((), at)
+
+
+def _values(words: Sequence[Word], at: int, mentions: Mentions, *, is_list: bool) -> tuple[tuple[Value, ...], int]:
+    """A number with its unit, a quotation or a few words; several joined by "or" or commas where a list makes sense."""
+    values: list[Value] = []
+    while at < len(words):
+        value, end = _value(words, at, mentions)
+        if value is None:
+            break
+        values.append(value)
+        at = end
+        joint = at
+        while joint < len(words) and words[joint].lower in ("or", ",", "nor"):
+            joint += 1
+        if not is_list or joint == at or joint >= len(words) or mentions.at(joint) is not None:
+            break
+        if isinstance(value, str) is not (_value(words, joint, mentions)[0].__class__ is str):
+            break
+        at = joint
+    return tuple(values), at
+
+
+def _value(words: Sequence[Word], at: int, mentions: Mentions) -> tuple[Value | None, int]:
+    if at >= len(words) or mentions.at(at) is not None:
+        return None, at
+    word = words[at]
+    if word.kind == "number":
+        end = at + 1
+        while end < len(words) and (words[end].text == "%" or _is_unit(words, end)) and mentions.at(end) is None:
+            end += 1
+        return _plain(word), end
+    if word.kind in ("quoted", "date"):
+        return word.inner, at + 1
+    end = at
+    while (
+        end < len(words)
+        and words[end].lower not in _ENDS
+        and words[end].kind in ("word", "number")
+        and mentions.at(end) is None
+    ):
+        end += 1
+    return (" ".join(each.text for each in words[at:end]), end) if end > at else (None, at)
+
+
+def _is_unit(words: Sequence[Word], at: int) -> bool:
+    from outcrop_specialists.tools.units import is_unit
+
+    word = words[at]
+    if word.text == "/":
+        return 0 < at < len(words) - 1 and is_unit(f"{words[at - 1].text}/{words[at + 1].text}")
+    is_part = at > 1 and words[at - 1].text == "/" and is_unit(f"{words[at - 2].text}/{word.text}")
+    return word.kind == "word" and (is_part or is_unit(word.text)) and word.lower not in ("in", "a", "to")
+
+
+def _plain(word: Word) -> float | int:
+    value = word.number
+    assert value is not None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def _joint(words: Sequence[Word], left: Condition, right: Condition) -> str:
+    between = [word.lower for word in words[left.places[-1] + 1 : right.places[0]]]
+    return "or" if "or" in between else "and"

@@ -1,0 +1,137 @@
+"""What a clause points back to: "plot the groups", "map them", "by cluster" after an earlier step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from outcrop.models.offline.columns import Bound
+from outcrop.models.offline.profile import Profile
+from outcrop.models.offline.schema import Property
+from outcrop.models.offline.vocabulary import BACK_REFERENCES, PRONOUNS
+from outcrop.models.offline.words import Word
+
+GROUPING_CUES = frozenset(("by", "per", "each", "every", "within", "across"))
+CUE_REACH = 3
+"""So many words before "group" the cue of a grouping may stand: "for each of the groups"."""
+
+
+@dataclass(frozen=True)
+class Previous:
+    """What an earlier step made, as far as a later one needs it."""
+
+    tool: str = ""
+    columns: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """Columns that the step added: a group label, flags, scores."""
+
+    def as_context(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"tool": self.tool}
+        if self.columns:
+            found["columns"] = list(self.columns)
+        if self.labels:
+            found["label_column"] = self.labels[0]
+        if len(self.labels) > 1:
+            found["label_columns"] = list(self.labels)
+        return found
+
+    @classmethod
+    def of_context(cls, context: Mapping[str, Any]) -> Previous:
+        """Read back from a dispatch's context; what is not as expected is left out."""
+        found = context.get("previous")
+        if not isinstance(found, dict):
+            return cls()
+        tool, label = found.get("tool"), found.get("label_column")
+        labels = _names(found.get("label_columns")) or _names([label])
+        return cls(tool if isinstance(tool, str) else "", _names(found.get("columns")), labels)
+
+    @classmethod
+    def of_results(cls, tool: str, results: Mapping[str, Any], columns: Sequence[str] = ()) -> Previous:
+        """From a tool's results: `label_column`, else the columns it added or named in other keys of that kind."""
+        label = results.get("label_column")
+        added = _names([label]) or _names(results.get("added_columns"))
+        if not added:
+            added = tuple(
+                value for key, value in results.items() if key.endswith("_column") and isinstance(value, str) and value
+            )
+        flags = tuple(name for name in added if name.endswith("_flag"))
+        known = results.get("columns")
+        used = tuple(known) if isinstance(known, dict) else _names(known)
+        return cls(tool, tuple(name for name in used if isinstance(name, str)) or tuple(columns), flags or added)
+
+
+@dataclass
+class References:
+    """The places of words that point back: groups, those that say how to group, and pronouns."""
+
+    groups: list[int] = field(default_factory=list)
+    grouping: list[int] = field(default_factory=list)
+    pronouns: list[int] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+
+    @property
+    def used(self) -> set[int]:
+        return {*self.groups, *self.grouping, *self.pronouns}
+
+
+def back_references(words: Sequence[Word], used: Collection[int] = ()) -> References:
+    """The words of a clause that point back. Words in `used` asked for the tool or name columns."""
+    references = References()
+    for at, word in enumerate(words):
+        if word.lower in PRONOUNS and word.kind == "word":
+            references.pronouns.append(at)
+        elif word.stem in BACK_REFERENCES:
+            near = words[max(0, at - CUE_REACH) : at]
+            is_grouping = any(before.lower in GROUPING_CUES for before in near)
+            if is_grouping and at not in used:
+                references.grouping.append(at)
+            else:
+                references.groups.append(at)
+    return references
+
+
+def bind_references(
+    bound: Bound, references: References, properties: Sequence[Property], profile: Profile, previous: Previous
+) -> None:
+    """Bind the label column of an earlier step, or of the table, and the earlier columns for "them"."""
+    is_plot = any(prop.role == "x-column" for prop in properties)
+    labels = [name for name in previous.labels if name in profile.names]
+    wanted = next((prop for prop in properties if prop.role in ("label-column", "by-column")), None)
+    if wanted and wanted.name not in bound.names:
+        is_asked = bool(references.grouping) or wanted.role == "label-column" or (is_plot and bool(labels))
+        if not labels and references.grouping:
+            labels = [column.name for column in profile.with_role("cluster")]
+        if is_asked and labels:
+            bound.arguments[wanted.name] = labels[0]
+            if len(labels) > 1:
+                bound.notes.append(f"{wanted.name} is {labels[0]}; the others are {', '.join(labels[1:])}")
+        elif references.grouping:
+            references.refusals.append("no column of groups is known; name the column")
+    elif references.grouping and not wanted:
+        references.refusals.append("groups are spoken of, and there is no argument for them")
+    if references.pronouns and previous.columns and not bound.names - {wanted.name if wanted else ""}:
+        _bind_them(bound, properties, [name for name in previous.columns if name in profile.names])
+
+
+def _bind_them(bound: Bound, properties: Sequence[Property], columns: list[str]) -> None:
+    """"Plot them against each other": the two columns of the step before; "them" of a list-taker: all of its columns."""
+    x = next((prop for prop in properties if prop.role == "x-column" and prop.is_required), None)
+    y = next((prop for prop in properties if prop.role == "y-column" and prop.is_required), None)
+    many = next((prop for prop in properties if prop.role == "columns"), None)
+    one = next((prop for prop in properties if prop.role == "column"), None)
+    if x and y and len(columns) == 2:
+        bound.arguments |= {x.name: columns[0], y.name: columns[1]}
+    elif many and many.is_required and columns:
+        bound.arguments[many.name] = columns
+    elif one and len(columns) == 1:
+        bound.arguments[one.name] = columns[0]
+    elif one and columns:
+        bound.each = (one.name, columns[:8])
+    else:
+        return
+    bound.notes.append(f"taken from the step before: {', '.join(columns)}")
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(name for name in value if isinstance(name, str) and name) if isinstance(value, list) else ()

@@ -1,0 +1,179 @@
+"""One run: a research objective in, an answer with verified artifacts out, everything recorded on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from outcrop.background import BackgroundLoop
+from outcrop.desk import Desk, Shared
+from outcrop.events import LeadTurn, Watcher, nobody
+from outcrop.gateway import Line
+from outcrop.journal import now
+from outcrop.lead.agent import lead_agent, render_tail
+from outcrop.lead.pins import Pins
+from outcrop.lead.toolbox import LeadToolbox
+from outcrop.models import ModelChoice, ModelTable
+from outcrop.objective import checked_objective
+from outcrop.runs import RunFolder
+from outcrop.settings import Settings
+from outcrop.workspace import Workspace
+from outcrop_schemas import limits
+from outcrop_schemas.errors import ModelError
+from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
+from outcrop_schemas.outcome import DispatchLine, Outcome, RunOutcome
+from outcrop_specialists.agent import AgentEnd
+from outcrop_specialists.completion import LeadAnswer
+
+LEAD = "lead"
+
+
+class Run:
+    """`await Run("clean and plot", data=["assays.csv"]).start()`, or `.start_sync()`.
+
+    `model` is a name, a Model, or a mapping of roles (`lead`, a specialist's name, `default`) to either.
+    A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
+    """
+
+    def __init__(
+        self,
+        objective: str,
+        data: Sequence[str | Path] = (),
+        *,
+        workspace: str | Path = ".",
+        model: ModelChoice | None = None,
+        workers: int | None = None,
+        pins: Mapping[str, str] | None = None,
+        watcher: Watcher = nobody,
+        settings: Settings | None = None,
+        shared: Shared | None = None,
+        on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
+    ) -> None:
+        self._settings = settings or Settings()
+        self._objective, self._given_data = checked_objective(objective), data
+        self._workspace = shared.workspace if shared else Workspace(workspace)
+        self._choice: ModelChoice = model if model is not None else self._settings.model
+        self._workers = workers or self._settings.workers
+        self._pins, self._watcher, self._shared = Pins(pins), watcher, shared
+        self._on_open = on_open
+        self.desk: Desk | None = None
+
+    async def start(self) -> RunOutcome:
+        """Work until the lead completes. Cancelling ends every specialist and records the run as cancelled."""
+        data = [self._workspace.data(path) for path in self._given_data]
+        async with AsyncExitStack() as stack:
+            if not self._workspace.is_held:
+                self._workspace.hold()
+                stack.callback(self._workspace.release)
+            shared = self._shared or Shared.of(
+                self._workspace, ModelTable(self._choice), self._workers, self._settings.model_calls
+            )
+            about = {"kind": "run", "objective": self._objective, "pins": self._pins.as_dict()}
+            self.desk = await Desk.open(shared, about, data, self._watcher)
+            stack.push_async_callback(self.desk.close)
+            if self._on_open:
+                await self._on_open(self.desk.folder)
+            return await _Work(self.desk, self._objective, data, self._pins, self._watcher).run()
+
+    def start_sync(self) -> RunOutcome:
+        """`start` for code without an event loop."""
+        background = BackgroundLoop()
+        try:
+            return background.run(self.start())
+        finally:
+            background.close()
+
+
+class _Work:
+    """The lead at work on one open run."""
+
+    def __init__(self, desk: Desk, objective: str, data: Sequence[str], pins: Pins, watcher: Watcher) -> None:
+        self._desk, self._objective, self._data, self._pins, self._watcher = desk, objective, data, pins, watcher
+        self._line = desk.gateway.line(LEAD, LEAD)
+        self._toolbox = LeadToolbox(desk, pins)
+        self._started_at, self._started = now(), time.monotonic()
+
+    async def run(self) -> RunOutcome:
+        model = _RecordedTurns(self._desk, self._line, self._watcher)
+        agent = lead_agent(model, self._toolbox, self._objective, self._data, self._tail)
+        try:
+            end = await agent.run()
+            outcome = self._answered(end)
+        except ModelError as error:
+            outcome = self._outcome("error", errors=[f"model: {error}"])
+        except asyncio.CancelledError:
+            cancelled = self._outcome("cancelled", errors=["the run was cancelled"])
+            self._desk.journal.append_now("event", self._desk.folder.run_id, _answer_note(cancelled))
+            raise
+        finally:
+            self._line.close()
+        await self._desk.note("answer", {"outcome": outcome.model_dump(mode="json")})
+        return outcome
+
+    def _tail(self) -> str | None:
+        return render_tail(self._pins.render(), self._desk.history.render())
+
+    def _answered(self, end: AgentEnd) -> RunOutcome:
+        if not isinstance(end.answer, LeadAnswer):
+            return self._outcome("error", errors=[f"{end.stop}: {end.reason}"])
+        return self._outcome(**end.answer.model_dump())
+
+    def _outcome(self, status: Any, **fields: Any) -> RunOutcome:
+        outcomes = self._toolbox.outcomes
+        bad = [outcome for outcome in outcomes if not outcome.is_good]
+        warnings = [f"{len(bad)} of {len(outcomes)} dispatches did not succeed"] if bad and status == "success" else []
+        artifacts = {artifact.path: artifact for outcome in outcomes for artifact in outcome.artifacts}
+        return RunOutcome(
+            run_id=self._desk.folder.run_id,
+            objective=self._objective,
+            status="partial" if bad and status == "success" else status,
+            warnings=warnings,
+            artifacts=list(artifacts.values()),
+            dispatches=[_line(outcome) for outcome in outcomes],
+            data=list(self._data),
+            model=self._line.model_name,
+            usage=_total_usage(self._line, outcomes),
+            started_at=self._started_at,
+            duration_s=round(time.monotonic() - self._started, 3),
+            run_folder=str(self._desk.folder.path),
+            **fields,
+        )
+
+
+class _RecordedTurns:
+    """The lead's model. Each request is noted in the journal before it is sent: its place among the dispatches."""
+
+    def __init__(self, desk: Desk, line: Line, watcher: Watcher) -> None:
+        self._desk, self._line, self._watcher, self._count = desk, line, watcher, 0
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        self._count += 1
+        await self._desk.note("turn", {"number": self._count})
+        self._watcher(LeadTurn(self._count))
+        return await self._line.create(request)
+
+
+def _answer_note(outcome: RunOutcome) -> dict[str, Any]:
+    return {"kind": "answer", "outcome": outcome.model_dump(mode="json")}
+
+
+def _line(outcome: Outcome) -> DispatchLine:
+    return DispatchLine(
+        dispatch_id=outcome.dispatch_id,
+        specialist=outcome.specialist,
+        objective=outcome.objective[: limits.HISTORY_OBJECTIVE_CHARS],
+        status=outcome.status,
+        duration_s=outcome.duration_s,
+        summary=outcome.summary,
+    )
+
+
+def _total_usage(line: Line, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    total = line.usage
+    for outcome in outcomes:
+        total = total.plus(Usage.model_validate({k: v for k, v in outcome.usage.items() if k in Usage.model_fields}))
+    return {"turns": line.turns + sum(o.usage.get("turns", 0) for o in outcomes), **total.model_dump()}

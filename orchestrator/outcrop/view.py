@@ -1,0 +1,119 @@
+"""What a person sees while a run goes on: a live table on a terminal, plain lines elsewhere. Always on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Event, LeadTurn, Watcher, nobody
+from outcrop.text import inert, shorten
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_OBJECTIVE_CHARS = 60
+_REFRESH_PER_SECOND = 8
+
+
+@contextmanager
+def progress_view(*, quiet: bool) -> Iterator[Watcher]:
+    """A watcher that shows events on stderr for as long as the block lasts."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        with _live() as watcher:
+            yield watcher
+    else:
+        yield nobody if quiet else _plain_line
+
+
+def _plain_line(event: Event) -> None:
+    if isinstance(event, DispatchStarted):
+        text = f"{_short(event.dispatch_id)} {event.specialist} started: {event.objective}"
+    elif isinstance(event, DispatchEnded):
+        outcome = event.outcome
+        said = outcome.summary or "; ".join(outcome.errors)
+        text = (
+            f"{_short(outcome.dispatch_id)} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s): {said}"
+        )
+    else:
+        return
+    sys.stderr.write(shorten(inert(text, keep_newlines=False), 300) + "\n")
+    sys.stderr.flush()
+
+
+@dataclass
+class Row:
+    """One dispatch as the live table shows it."""
+
+    dispatch_id: str
+    specialist: str
+    objective: str
+    started: float = field(default_factory=time.monotonic)
+    doing: str = ""
+    rows_done: str = ""
+    status: str = "running"
+    seconds: float | None = None
+
+    def progress(self, message: dict[str, Any]) -> None:
+        self.doing = str(message.get("text") or message.get("tool") or self.doing)
+        done, total = message.get("done"), message.get("total")
+        if isinstance(done, int):
+            self.rows_done = f"{done:,}" + (f" of {total:,}" if isinstance(total, int) else "")
+
+
+class LiveTable:
+    """The rows of the live table; rich asks for it again and again."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Row] = {}
+        self._turn = 0
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, LeadTurn):
+            self._turn = event.number
+        elif isinstance(event, DispatchStarted):
+            self._rows[event.dispatch_id] = Row(event.dispatch_id, event.specialist, event.objective)
+        elif isinstance(event, DispatchProgress):
+            if row := self._rows.get(event.dispatch_id):
+                row.progress(event.message)
+        elif isinstance(event, DispatchEnded) and (row := self._rows.get(event.outcome.dispatch_id)):
+            row.status, row.seconds, row.doing = event.outcome.status, event.outcome.duration_s, ""
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            title=f"lead: turn {self._turn}" if self._turn else None, title_justify="left", expand=False, box=None
+        )
+        for name in ("dispatch", "specialist", "objective", "now", "rows", "time", "status"):
+            table.add_column(
+                name, no_wrap=True, overflow="ellipsis", justify="right" if name in ("rows", "time") else "left"
+            )
+        for row in self._rows.values():
+            seconds = row.seconds if row.seconds is not None else time.monotonic() - row.started
+            style = {"running": "yellow", "success": "green"}.get(
+                row.status, "magenta" if row.status == "partial" else "red"
+            )
+            objective, doing = shorten(row.objective, _OBJECTIVE_CHARS), shorten(row.doing, 30)
+            cells = (_short(row.dispatch_id), row.specialist, objective, doing, row.rows_done, f"{seconds:.1f} s")
+            table.add_row(*(Text(inert(cell, keep_newlines=False)) for cell in cells), Text(row.status, style=style))
+        return table
+
+
+@contextmanager
+def _live() -> Iterator[Watcher]:
+    from rich.console import Console
+    from rich.live import Live
+
+    table = LiveTable()
+    with Live(table, console=Console(stderr=True), refresh_per_second=_REFRESH_PER_SECOND):
+        yield table.take
+
+
+def _short(dispatch_id: str) -> str:
+    return dispatch_id.partition("-")[0]

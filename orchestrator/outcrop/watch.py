@@ -1,0 +1,130 @@
+"""One specialist process as its dispatch sees it: watched until there is something to end, then ended with all it left.
+
+How a process is started is `launch.py`'s; what its end means is `settle.py`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from outcrop import session
+from outcrop.gateway import QueueClock
+from outcrop.launch import Child
+from outcrop.reader import StreamReader
+from outcrop.settle import Observed
+from outcrop.stream import StreamScanner
+from outcrop_schemas import limits
+
+# What a process wrote just before it ended is in the pipe; reading it takes milliseconds.
+_DRAIN_SECONDS = 1.0
+_DRAIN_AFTER_COMPLETION_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long one process may take. A COMMAND has neither a first-message nor an idle limit."""
+
+    timeout_seconds: float
+    grace_seconds: float
+    is_built_in: bool
+
+
+class Watch:
+    """Watches one process and writes down what it saw. `clock` is told of time spent waiting for a model call."""
+
+    def __init__(self, patience: Patience, scanner: StreamScanner, seen: Observed) -> None:
+        self._patience, self._scanner, self._seen = patience, scanner, seen
+        self._changed = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._is_cancelled = False
+        self.clock = QueueClock(self._changed.set)
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        self._changed.set()
+
+    async def to_the_end(self, child: Child, transcript: Path) -> None:
+        """Return when the process and everything in its session have ended and its pipes are read out."""
+        reader = StreamReader(child.stdout, child.stderr, self._scanner, transcript, self._on_change)
+        child.exited.add_done_callback(lambda _: self._changed.set())
+        reader.start()
+        try:
+            await self._until_something_is_to_end(child, reader)
+            await self._end(child, reader)
+        finally:
+            reader.stop()
+            child.close()
+        self._seen.exit = child.exited.result() if child.exited.done() else None
+        self._seen.stderr = reader.stderr.text()
+        self._seen.transcript_error = reader.transcript_error
+
+    async def _until_something_is_to_end(self, child: Child, reader: StreamReader) -> None:
+        while True:
+            self._changed.clear()
+            if self._is_cancelled:
+                self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it"
+            elif reader.is_over_limit:
+                self._seen.ended_by = "output_limit"
+                self._seen.ended_because = f"more than {limits.STDOUT_BYTES >> 20} MiB came on stdout"
+            if self._seen.ended_by or child.exited.done() or self._scanner.valid or reader.is_stdout_closed:
+                return
+            at, reason = min(self._deadlines(reader))
+            if at <= time.monotonic():
+                self._seen.ended_by, self._seen.ended_because = "timeout", reason
+                return
+            await self._change_within(at - time.monotonic())
+
+    def _deadlines(self, reader: StreamReader) -> list[tuple[float, str]]:
+        """The limits that hold now: when each is reached, and what to say then."""
+        queued, wall = self.clock.seconds(), self._patience.timeout_seconds
+        silent_seconds = time.monotonic() - reader.last_byte_at
+        heard = f"the last output came {silent_seconds:.1f} s before" if reader.has_spoken else "no output came"
+        found = [
+            (reader.started_at + wall + queued, f"timeout: the wall-clock limit of {wall:g} s was reached; {heard}")
+        ]
+        if not self._patience.is_built_in or self.clock.is_waiting:
+            return found
+        if not reader.has_spoken:
+            first = limits.FIRST_MESSAGE_SECONDS
+            found.append((reader.started_at + first + queued, f"timeout: no first message within {first:g} s"))
+        else:
+            last = max(reader.last_byte_at, self.clock.last_answer_at)
+            found.append((last + limits.IDLE_SECONDS, f"timeout: silent for {limits.IDLE_SECONDS:g} s"))
+        return found
+
+    async def _end(self, child: Child, reader: StreamReader) -> None:
+        """Let it exit if it may, end it if it must, then end what it left behind."""
+        grace = self._patience.grace_seconds
+        if not child.exited.done() and not self._seen.ended_by:
+            await asyncio.wait([child.exited], timeout=grace)
+        if not child.exited.done():
+            self._seen.outlived_completion = self._scanner.valid is not None and not self._seen.ended_by
+            self._seen.signals_sent = await session.stop(child.pid, grace)
+            await asyncio.wait([child.exited], timeout=grace)
+            return
+        await self._drain(reader)
+        self._seen.strays_signals = await session.stop(child.pid, grace)
+
+    async def _drain(self, reader: StreamReader) -> None:
+        """Give the reader time for what is in the pipes, little of it where somebody else still holds them."""
+        started = time.monotonic()
+        while not reader.is_done:
+            self._changed.clear()
+            allowed = _DRAIN_AFTER_COMPLETION_SECONDS if self._scanner.valid else _DRAIN_SECONDS
+            left = started + allowed - time.monotonic()
+            if left <= 0:
+                return
+            await self._change_within(left)
+
+    async def _change_within(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+
+    def _on_change(self) -> None:
+        """From the reading thread, which may outlive the loop of an application that is being torn down."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._changed.set)

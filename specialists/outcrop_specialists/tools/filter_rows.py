@@ -1,0 +1,58 @@
+"""Tool: keeps the rows that meet a condition on one column."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.cleaned import publish_table
+from outcrop_specialists.tools.columns import find_column
+from outcrop_specialists.tools.conditions import Operator, Value, rows_that_meet
+from outcrop_specialists.tools.reading import read_table
+
+
+class Arguments(ToolArguments):
+    path: str = Field(description="The data file.")
+    column: str = Field(description="The column that the condition is about.")
+    operator: Operator = Field(
+        description="How values are compared. contains looks for text in any case; between takes two values and "
+        "includes both; in and not_in take a list; is_null and not_null take no value."
+    )
+    value: Value = Field(default=None, description="A number, text, true or false, a date as YYYY-MM-DD, or a list.")
+
+
+def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    table = read_table(context, arguments.path)
+    column = find_column(table, arguments.column)
+    mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value)
+    frame = table.frame.filter(mask)
+    condition = " ".join(
+        map(str, (column, arguments.operator, *([] if arguments.value is None else [arguments.value])))
+    )
+    published = publish_table(context, TOOL, table, arguments, frame, f"{table.path.name} where {condition}")
+    if frame.is_empty():
+        notes.append("no row meets the condition; the file written holds the header only")
+    return ToolResult(
+        summary=f"{frame.height} of {table.frame.height} rows have {condition}",
+        results={
+            "rows_before": table.frame.height,
+            "rows_after": frame.height,
+            "removed": table.frame.height - frame.height,
+            "condition": condition,
+            "path": published.artifact.path,
+        },
+        artifacts=[published.artifact],
+        notes=[*table.notes, *notes],
+    )
+
+
+TOOL = Tool(
+    name="filter_rows",
+    version=1,
+    description="Keeps the rows that meet a condition on one column (equal, greater, less, between, in a list, "
+    "containing text, missing or not) and writes them as a table.",
+    asked_for=("filter rows", "keep rows", "select rows where", "drop rows with", "exclude rows", "only samples with"),
+    specialists=frozenset({"cleaning", "analytics"}),
+    arguments=Arguments,
+    run=run,
+)

@@ -1,0 +1,74 @@
+"""Finds groups among the rows of a matrix, and measures how well they are separated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[Any]
+
+Method = Literal["kmeans", "hierarchical", "dbscan"]
+
+STARTS = 20
+SILHOUETTE_ROWS = 5_000
+NOISE = -1
+
+
+def kmeans(values: Matrix, groups: int, seed: int) -> tuple[Matrix, float]:
+    """Label of each row of (rows, columns) and the inertia: Lloyd (1982), best of 20 k-means++ starts."""
+    from sklearn.cluster import KMeans
+
+    model = KMeans(groups, n_init=STARTS, random_state=seed).fit(values)
+    return model.labels_, float(model.inertia_)
+
+
+def ward(values: Matrix, groups: int) -> Matrix:
+    """Label of each row by Ward's method (1963); memory grows with the square of the rows."""
+    from sklearn.cluster import AgglomerativeClustering
+
+    found: Matrix = AgglomerativeClustering(groups, linkage="ward").fit_predict(values)
+    return found
+
+
+def dbscan(values: Matrix, eps: float, min_samples: int) -> Matrix | None:
+    """Label of each row by density (Ester et al. 1996), -1 for noise; None where all is noise."""
+    from sklearn.cluster import DBSCAN
+
+    found: Matrix = DBSCAN(eps=eps, min_samples=min_samples).fit_predict(values)
+    return None if (found == NOISE).all() else found
+
+
+def typical_reach(values: Matrix, rows: int) -> float:
+    """Median distance within which a row has this many rows, itself included."""
+    import numpy
+    from sklearn.neighbors import NearestNeighbors
+
+    distances, _ = NearestNeighbors(n_neighbors=min(rows, len(values))).fit(values).kneighbors(values)
+    return float(numpy.median(distances[:, -1]))
+
+
+def number_by_size(found: Matrix, original: Matrix) -> Matrix:
+    """Labels 1 to k by decreasing size, ties by centre; 0 for noise."""
+    import numpy
+
+    kept = [label for label in numpy.unique(found) if label != NOISE]
+    order = sorted(kept, key=lambda label: (-(found == label).sum(), tuple(original[found == label].mean(axis=0))))
+    labels = numpy.zeros(len(found), dtype=int)
+    for number, label in enumerate(order, start=1):
+        labels[found == label] = number
+    return labels
+
+
+def silhouette(scaled: Matrix, labels: Matrix, seed: int) -> tuple[float | None, int]:
+    """Mean silhouette (Rousseeuw 1987) of the labelled rows, or of a sample of them, and the rows it stands on."""
+    import numpy
+    from sklearn.metrics import silhouette_score
+
+    rows = numpy.flatnonzero(labels)
+    if len(rows) > SILHOUETTE_ROWS:
+        rows = numpy.sort(numpy.random.default_rng(seed).choice(rows, SILHOUETTE_ROWS, replace=False))
+    if not 2 <= len(numpy.unique(labels[rows])) < len(rows):
+        return None, len(rows)
+    return float(silhouette_score(scaled[rows], labels[rows])), len(rows)

@@ -1,0 +1,40 @@
+"""Tool: describes a table column by column without showing a row."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from outcrop_schemas import limits
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.profile import profile_table
+from outcrop_specialists.tools.reading import read_table
+
+
+class Arguments(ToolArguments):
+    path: str = Field(description="The data file.")
+
+
+def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    table = read_table(context, arguments.path)
+    profiles = profile_table(table)
+    shown = profiles[: limits.PROFILE_COLUMNS]
+    results = {
+        "path": arguments.path,
+        "rows": table.frame.height,
+        "columns": [profile.as_json() for profile in shown],
+        "more_columns": len(profiles) - len(shown),
+    }
+    summary = f"{table.path.name}: {table.frame.height} rows, {table.frame.width} columns"
+    return ToolResult(summary=summary, results=results, notes=list(table.notes))
+
+
+TOOL = Tool(
+    name="inspect_dataset",
+    version=1,
+    description="Describes a table: number of rows, and for each column its type, role, unit, missing and distinct "
+    "values, range and results beyond a detection limit.",
+    asked_for=("inspect data", "profile columns", "what columns are there", "data types", "overview", "look at a file"),
+    specialists=frozenset({"cleaning", "analytics", "plotting"}),
+    arguments=Arguments,
+    run=run,
+)
