@@ -40,7 +40,7 @@ def verify(artifacts: Sequence[Artifact], workspace: Path, scratch: Path) -> Ver
         verified[found.path] = found
     if len(artifacts) > limits.ARTIFACTS_CHECKED:
         refused.append(
-            f"{len(artifacts) - limits.ARTIFACTS_CHECKED} more artifacts than {limits.ARTIFACTS_CHECKED} were not checked"
+            f"{len(artifacts) - limits.ARTIFACTS_CHECKED} artifacts over {limits.ARTIFACTS_CHECKED} were not checked"
         )
     return Verification(list(verified.values()), refused)
 

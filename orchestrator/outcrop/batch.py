@@ -81,7 +81,7 @@ JobWatcher = Callable[[Line, RunOutcome], None]
 
 
 def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
-    """The jobs of a JSON-lines file and the lines that are none. Raises PathError; UsageError where nothing is in it."""
+    """The jobs of a JSON-lines file, and the lines that are none. Raises PathError, UsageError where it is empty."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -35,7 +35,7 @@ from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, Model
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be done, by whom, within which limits. `command` is a program of the user's that plays the specialist."""
+    """What is to be done, by whom, within which limits. `command` is a program that plays the specialist."""
 
     specialist: str
     objective: str

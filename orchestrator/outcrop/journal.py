@@ -46,7 +46,7 @@ class Damage:
             said.append(f"the journal's last {self.torn_bytes} bytes were torn off by a crash and set aside")
         if self.bad_lines:
             said.append(
-                f"{len(self.bad_lines)} damaged lines of the journal were skipped: {', '.join(map(str, self.bad_lines[:5]))}"
+                f"{len(self.bad_lines)} damaged lines of the journal skipped: {', '.join(map(str, self.bad_lines[:5]))}"
             )
         if self.missing_sequence:
             said.append(f"the journal lacks the records before number {', '.join(map(str, self.missing_sequence[:5]))}")

@@ -68,7 +68,7 @@ class Limit:
 
 LIMITS: tuple[Limit, ...] = (
     Limit("objective", OBJECTIVE_CHARS, "characters", "outcrop.objective", "an empty or a longer objective is refused"),
-    Limit("dispatch context", CONTEXT_CHARS, "characters", "outcrop.pool", "a longer context is refused"),
+    Limit("dispatch context", CONTEXT_CHARS, "characters", "outcrop.objective", "a longer context is refused"),
     Limit(
         "results of one outcome",
         RESULT_CHARS,
@@ -87,7 +87,7 @@ LIMITS: tuple[Limit, ...] = (
         "a specialist's results",
         SPECIALIST_RESULT_CHARS,
         "characters",
-        "outcrop_specialists.prompts",
+        "outcrop_specialists.roles",
         "asked for in the prompt; 8,000 is enforced",
     ),
     Limit(
@@ -128,7 +128,7 @@ LIMITS: tuple[Limit, ...] = (
         "tool result",
         TOOL_RESULT_CHARS,
         "characters",
-        "outcrop_specialists.agent",
+        "outcrop_specialists.toolbox",
         "longer ones go to a file in the scratch folder, with head, tail and path",
     ),
     Limit(
@@ -140,10 +140,10 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("objective in the history", HISTORY_OBJECTIVE_CHARS, "characters", "outcrop.history", "cut at a grapheme"),
     Limit("errors in the history", HISTORY_ERROR_CHARS, "characters", "outcrop.history", "cut at a grapheme"),
-    Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
-    Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),
+    Limit("pins", PIN_COUNT, "pins", "outcrop.lead.pins", "a further pin is refused"),
+    Limit("one pin", PIN_CHARS, "characters", "outcrop.lead.pins", "a longer pin is refused"),
     Limit("turns of a specialist", AGENT_TURNS, "turns", "outcrop_specialists.agent", "the work ends with what it has"),
-    Limit("turns of the lead", LEAD_TURNS, "turns", "outcrop_specialists.agent", "the run ends with what it has"),
+    Limit("turns of the lead", LEAD_TURNS, "turns", "outcrop.lead.agent", "the run ends with what it has"),
     Limit(
         "invalid completions",
         INVALID_COMPLETIONS,
@@ -158,16 +158,16 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop_specialists.agent",
         "then the work is stopped with the reason",
     ),
-    Limit("dispatch", DISPATCH_SECONDS, "seconds", "outcrop.dispatch", "then SIGTERM, grace, SIGKILL; status timeout"),
-    Limit("grace", GRACE_SECONDS, "seconds", "outcrop.process", "from SIGTERM to SIGKILL of the whole session"),
+    Limit("dispatch", DISPATCH_SECONDS, "seconds", "outcrop.desk", "then SIGTERM, grace, SIGKILL; status timeout"),
+    Limit("grace", GRACE_SECONDS, "seconds", "outcrop.desk", "from SIGTERM to SIGKILL of the whole session"),
     Limit(
-        "first message of a built-in specialist", FIRST_MESSAGE_SECONDS, "seconds", "outcrop.dispatch", "status timeout"
+        "first message of a built-in specialist", FIRST_MESSAGE_SECONDS, "seconds", "outcrop.watch", "status timeout"
     ),
     Limit(
         "silence of a built-in specialist",
         IDLE_SECONDS,
         "seconds",
-        "outcrop.dispatch",
+        "outcrop.watch",
         "status timeout; it beats every 5 s",
     ),
     Limit(

@@ -68,7 +68,7 @@ def shared_file(context: ToolContext) -> Callable[[str], str]:
 
 @pytest.fixture
 def write_workbook(context: ToolContext) -> Callable[..., str]:
-    """Write an .xlsx by hand. A sheet is rows of cells: text, number, bool, None, or `=formula` without a stored result."""
+    """Write an .xlsx by hand. Cells are text, numbers, bools, None, or `=formula` without a stored result."""
 
     def write(name: str, sheets: dict[str, list[list[Any]]], hidden: Sequence[str] = ()) -> str:
         with ZipFile(context.workspace / name, "w") as archive:
@@ -97,9 +97,9 @@ def _workbook(sheets: dict[str, list[list[Any]]], hidden: Sequence[str]) -> dict
     office = f"{names}/officeDocument/2006/relationships"
     main = f"{names}/spreadsheetml/2006/main"
     numbered = list(enumerate(sheets, start=1))
+    state = {sheet: ' state="hidden"' for sheet in hidden}
     book = "".join(
-        f'<sheet name="{escape(sheet)}" sheetId="{i}" r:id="r{i}"{" state=" + chr(34) + "hidden" + chr(34) if sheet in hidden else ""}/>'
-        for i, sheet in numbered
+        f'<sheet name="{escape(sheet)}" sheetId="{i}" r:id="r{i}"{state.get(sheet, "")}/>' for i, sheet in numbered
     )
     links = "".join(
         f'<Relationship Id="r{i}" Type="{office}/worksheet" Target="worksheets/sheet{i}.xml"/>' for i, _ in numbered

@@ -89,7 +89,7 @@ def test_windows_text_is_read_with_a_note(context: ToolContext, write_file: Writ
 def test_what_cannot_be_read_as_one_table_is_refused_with_the_reason(
     context: ToolContext, write_file: WriteFile, content: bytes, reason: str
 ) -> None:
-    with pytest.raises(DataError, match="bad.csv") as caught:
+    with pytest.raises(DataError, match=r"^bad\.csv: ") as caught:
         read_table(context, write_file("bad.csv", content))
     assert reason in str(caught.value)
 
@@ -104,7 +104,9 @@ def test_paths_that_are_no_data_file_are_refused(context: ToolContext, write_fil
 
 
 def test_parquet_is_read_with_nan_as_missing(context: ToolContext) -> None:
-    frame = pl.DataFrame({"id": ["0E0", "1"], "v": [float("nan"), 2.5]}).with_columns(pl.col("v").cast(pl.Float32).alias("s"))
+    frame = pl.DataFrame({"id": ["0E0", "1"], "v": [float("nan"), 2.5]}).with_columns(
+        pl.col("v").cast(pl.Float32).alias("s")
+    )
     frame.write_parquet(context.workspace / "p.bin")
     table = read_table(context, "p.bin")
     assert table.frame.schema == {"id": pl.String, "v": pl.Float64, "s": pl.Float64}
@@ -113,14 +115,16 @@ def test_parquet_is_read_with_nan_as_missing(context: ToolContext) -> None:
 
 
 def test_a_written_table_has_all_digits_and_empty_gaps(context: ToolContext) -> None:
-    frame = pl.DataFrame({"v": [0.1 + 0.2, 1e-300, None, float("nan")], "t": ["a,b", "ä", None, "x"], "i": [2**62, 1, 2, 3]})
+    frame = pl.DataFrame(
+        {"v": [0.1 + 0.2, 1e-300, None, float("nan")], "t": ["a,b", "ä", None, "x"], "i": [2**62, 1, 2, 3]}
+    )
     write_csv(frame, context.workspace / "o.csv")
     assert (context.workspace / "o.csv").read_bytes() == (
         'v,t,i\n0.30000000000000004,"a,b",4611686018427387904\n1e-300,ä,1\n,,2\n,x,3\n'.encode()
     )
 
 
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=("Cs",)), min_size=1, max_size=12)
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
 WORD = TEXT.map(lambda text: f"w {text}".replace("\r", "\n"))
 CELLS = {
     "f": st.none() | st.floats(allow_nan=False, allow_infinity=False),

@@ -68,11 +68,11 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     results = _results(taken, scaled, labels, arguments) | {"label_column": label_column}
     if inertia is not None:
         results["inertia"] = inertia
+    if arguments.method != "dbscan" and results["n_clusters"] < arguments.n_clusters:
+        notes.append(f"{arguments.n_clusters} groups are wanted, the rows differ enough for {results['n_clusters']}")
     if len(results["centres"]) * len(names) > CENTRES_SHOWN:
-        notes.append(
-            f"{len(results['centres'])} centres of {len(names)} columns are too many to list; summarize gives them"
-        )
         del results["centres"]
+        notes.append(f"centres of {len(names)} columns are too many to list; summarize by {label_column} gives them")
     sizes = ", ".join(str(count) for count in results["counts"].values())
     text = f"{results['clustered']} of {results['rows']} rows in {results['n_clusters']} groups of {sizes}"
     return ToolResult(text, results, [published.artifact], [*table.notes, *taken.notes(), *notes])
@@ -144,7 +144,8 @@ def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments
     results: dict[str, Any] = {
         "rows": len(taken.values),
         "clustered": int((labels > 0).sum()),
-        "left_out": taken.left_out(),
+        "left_out": sum(taken.left_out().values()),
+        "left_out_reasons": taken.left_out(),
         "n_clusters": len(numbers),
         "counts": {str(number): int((labels == number).sum()) for number in numbers},
         "silhouette": silhouette,
@@ -155,14 +156,14 @@ def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments
         "columns": taken.columns,
         "method": arguments.method,
         "transform": arguments.transform,
-        "rule": _rule(arguments, silhouette_rows),
+        "rule": _rule(arguments, silhouette_rows, is_sampled=silhouette_rows < (labels > 0).sum()),
     }
     if arguments.method == "dbscan":
         results["noise"] = int((labels == 0).sum())
     return results
 
 
-def _rule(arguments: Arguments, silhouette_rows: int) -> str:
+def _rule(arguments: Arguments, silhouette_rows: int, *, is_sampled: bool) -> str:
     how = {
         "kmeans": f"k-means, {grouping.STARTS} starts, seed {arguments.seed}",
         "hierarchical": "Ward's method",
@@ -172,7 +173,7 @@ def _rule(arguments: Arguments, silhouette_rows: int) -> str:
     return (
         f"{how}; {scale}; groups numbered by decreasing size; centres are means of the untransformed values; "
         f"silhouette on {silhouette_rows} rows"
-        + (f" drawn with seed {arguments.seed}" if silhouette_rows == grouping.SILHOUETTE_ROWS else "")
+        + (f" drawn with seed {arguments.seed}" if is_sampled else "")
     )
 
 

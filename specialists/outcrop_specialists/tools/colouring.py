@@ -49,6 +49,10 @@ class Groups:
         """What a plot reports of its colours."""
         return {"color": self.title, "groups": self.counts(), "without_group": self.without()}
 
+    def sentence(self) -> str:
+        """The colours in words."""
+        return f"Coloured by {self.title}: {', '.join(f'{name} ({count})' for name, count in self.counts().items())}."
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -73,6 +77,11 @@ class Scale:
     def describe(self) -> dict[str, Any]:
         """What a plot reports of its colours."""
         return {"color": self.title, "color_range": [self.low, self.high], "without_value": self.without()}
+
+    def sentence(self) -> str:
+        """The colours in words."""
+        low, high = figures.short_number(self.low), figures.short_number(self.high)
+        return f"Coloured by {self.title} from {low} to {high}."
 
 
 Colouring = Groups | Scale | None

@@ -28,7 +28,7 @@ class Coordinates:
 
 
 def find_coordinates(table: Table) -> Coordinates | None:
-    """The first longitude and latitude by name (a value beyond the globe does not unmake them), else x and y by role."""
+    """The first longitude and latitude by name (whatever value one row may have), else x and y by role."""
     names = numeric_columns(table)
     longitude, latitude = next(filter(is_longitude, names), None), next(filter(is_latitude, names), None)
     if longitude is not None and latitude is not None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools import figures
+from outcrop_specialists.tools.colouring import Colouring, colouring
 from outcrop_specialists.tools.columns import numeric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from outcrop_specialists.tools.colouring import Colouring
     from outcrop_specialists.tools.reading import Table
 
     Vector = NDArray[Any]
@@ -65,6 +65,16 @@ def drawn_note(points: int, left_out: dict[str, int]) -> str:
     return f"{text}; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else text
 
 
+def colours_of(table: Table, color: str | None, placed: Placed) -> Colouring:
+    """The colours of the points. Raises ArgumentError where the column has a value for none of them."""
+    if color is None:
+        return None
+    colours = colouring(table, color).of_rows(placed.rows)
+    if colours.without() == len(placed.x):
+        raise ArgumentError("color", f"{table.path.name}: {color!r} has no value in any row that can be drawn")
+    return colours
+
+
 def report(
     drawn: figures.Drawn, placed: Placed, x: str, y: str, colours: Colouring, what: str
 ) -> tuple[dict[str, Any], list[str]]:
@@ -79,7 +89,7 @@ def report(
         **drawn.size(),
         "points_drawn": len(placed.x),
         "points_left_out": sum(placed.left_out.values()),
-        "left_out": placed.left_out,
+        "left_out_reasons": placed.left_out,
         "x": x,
         "y": y,
         "x_range": x_range,
@@ -89,12 +99,7 @@ def report(
     if placed.left_out:
         notes.append(f"{sum(placed.left_out.values())} rows are not drawn: {reasons(placed.left_out)}")
     if colours is not None:
-        described = colours.describe()
-        results |= described
-        alt += f" Coloured by {colours.title}." + (
-            f" Groups: {', '.join(f'{name} ({count})' for name, count in described['groups'].items())}."
-            if "groups" in described
-            else ""
-        )
+        results |= colours.describe()
+        alt += f" {colours.sentence()}"
         notes += colours.notes
     return results | {"alt": alt}, notes

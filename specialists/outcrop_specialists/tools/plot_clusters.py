@@ -44,6 +44,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         raise ArgumentError("columns", f"{table.path.name}: no row has a value in every column ({why})")
     rows = taken.is_complete
     groups = grouping(table, label).of_rows(rows)
+    if groups.without() == len(groups.codes):
+        raise ArgumentError("label", f"{table.path.name}: {label!r} has no value in any row that can be drawn")
     view = view_of(taken, table.units)
     title = f"Groups of {table.path.name} by {label}"
 
@@ -60,7 +62,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         **drawn.size(),
         "points_drawn": int(rows.sum()),
         "points_left_out": sum(left_out.values()),
-        "left_out": left_out,
+        "left_out_reasons": left_out,
         "label": label,
         "groups": described["groups"],
         "without_group": described["without_group"],

@@ -65,7 +65,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         **drawn.size(),
         "points_drawn": len(drawn_values),
         "points_left_out": sum(left_out.values()),
-        "left_out": left_out,
+        "left_out_reasons": left_out,
         "column": name,
         **_figures(drawn_values, edges),
         "rule": rule,

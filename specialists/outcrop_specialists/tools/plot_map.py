@@ -11,10 +11,10 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools import coordinates, features, figures, points
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
-from outcrop_specialists.tools.colouring import Colouring, colouring
+from outcrop_specialists.tools.colouring import Colouring
 from outcrop_specialists.tools.columns import find_column
 from outcrop_specialists.tools.coordinates import Coordinates
-from outcrop_specialists.tools.placing import Placed, place, report
+from outcrop_specialists.tools.placing import Placed, colours_of, place, report
 from outcrop_specialists.tools.reading import Table, read_table
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     where, notes = _coordinates(table, arguments)
     color = None if arguments.color is None else find_column(table, arguments.color, "color")
     placed, where = _place(table, where)
-    colours = None if color is None else colouring(table, color).of_rows(placed.rows)
+    colours = colours_of(table, color, placed)
     title = f"Map of {color}" if color else "Map of the locations"
 
     context.report("drawing the map", 0, len(placed.x))

@@ -6,9 +6,8 @@ from pydantic import Field
 
 from outcrop_specialists.tools import features, figures, points
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
-from outcrop_specialists.tools.colouring import colouring
 from outcrop_specialists.tools.columns import find_column
-from outcrop_specialists.tools.placing import place, report
+from outcrop_specialists.tools.placing import colours_of, place, report
 from outcrop_specialists.tools.reading import read_table
 
 
@@ -35,7 +34,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     x, y = find_column(table, arguments.x, "x"), find_column(table, arguments.y, "y")
     color = None if arguments.color is None else find_column(table, arguments.color, "color")
     placed = place(table, x, y, log_x=arguments.log_x, log_y=arguments.log_y)
-    colours = None if color is None else colouring(table, color).of_rows(placed.rows)
+    colours = colours_of(table, color, placed)
     title = f"{y} against {x}" + (f" by {color}" if color else "")
 
     context.report("drawing the scatter plot", 0, len(placed.x))

@@ -54,9 +54,11 @@ def add_key(figure: Figure, axes: Axes, colours: Colouring, drawn: ColorizingArt
         from matplotlib.ticker import FuncFormatter
 
         extend = _beyond(colours) if colours else "neither"
-        title = figures.axis_label(colours.title, colours.unit) if colours else "points in a cell"
+        title = figures.with_unit(colours.title, colours.unit) if colours else "points in a cell"
+        if colours and len(colours.values) > CELLS_FROM:
+            title = f"{title}, mean in a cell"
         bar = figure.colorbar(drawn, ax=axes, extend=extend, shrink=0.85, pad=0.02)
-        bar.set_label(title, fontsize=10)
+        bar.set_label(figures.plain(title), fontsize=10)
         bar.ax.tick_params(labelsize=9, color="#666666")
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figures.number_text(value)))
 

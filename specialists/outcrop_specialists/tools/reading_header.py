@@ -11,7 +11,7 @@ from statistics import median
 from outcrop_schemas.errors import DataError
 from outcrop_specialists.tools.censored import BEFORE, WORD
 from outcrop_specialists.tools.reading_types import NULL_AMONG_NUMBERS, NUMBER
-from outcrop_specialists.tools.units import is_unit
+from outcrop_specialists.tools.units import is_doubtful_unit, is_unit
 
 Record = tuple[int, list[str]]
 """A record's line in the file (from 1) and its fields."""
@@ -40,7 +40,7 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
     index = _header_index(file, filled)
     skipped = filled[:index]
     line, names = filled[index]
-    rest = filled[index + 1 :]
+    rest = _after(line, list(sample))
     if names[0].lstrip().startswith("#") and len(names[0].strip()) > 1:
         names = [names[0].lstrip().lstrip("#"), *names[1:]]
         notes.append(f"line {line} begins with # and was read as the header")
@@ -50,6 +50,7 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
         notes.append(f"{_lines(skipped)} above the header skipped: {_short(skipped[0][1])}")
     numbers = [name for name in names if is_number(name)]
     if numbers:
+        _refuse_data_as_names(file, filled[index], skipped)
         notes.append(f"CHECK: {len(numbers)} column names are numbers (such as {numbers[0]}); is line {line} a header?")
     head = Head(names, rest=rest)
     _take_second_line(file, head, notes)
@@ -118,30 +119,43 @@ def _headless(file: str, first: Record, skipped: list[Record], rest: list[Record
     return Head([""] * len(fields), rest=[first, *rest], has_names=False)
 
 
+def _refuse_data_as_names(file: str, header: Record, skipped: list[Record]) -> None:
+    """Numbers among the names, below a line of as many fields, mean that the line above is a header with few names."""
+    for line, fields in skipped:
+        if len(fields) == len(header[1]) and not _is_comment(fields) and not _is_made_up(fields):
+            raise DataError(
+                f"{file}: line {line} has names for {fill(fields)} of {len(fields)} columns; name all columns"
+            )
+
+
 def _take_second_line(file: str, head: Head, notes: list[str]) -> None:
     """Take a row of units or of format codes off the sample; refuse a second line of names."""
-    if not head.rest:
+    below = [record for record in head.rest if fill(record[1])]
+    if not below:
         return
-    line, first = head.rest[0]
-    below = head.rest[1:]
+    line, first = below.pop(0)
     cells = [cell.strip() for cell in first]
     if cells and all(RDB_FORMAT.match(cell) for cell in cells):
         notes.append(f"line {line} below the header holds format codes ({_short(first)}) and was skipped")
-        head.rest = below
+        head.rest = _after(line, head.rest)
         return
     if any(map(is_number, cells)) or not below:
         return
     numeric = [i for i in range(len(cells)) if _is_numeric_below(below, i)]
     words = [i for i in numeric if cells[i] and not _stands_for_number(cells[i])]
-    if words and all(is_unit(cells[i]) for i in words):
+    if words and all(is_unit(cells[i]) for i in words) and not (len(words) == 1 and is_doubtful_unit(cells[words[0]])):
         head.units = {i: cell for i, cell in enumerate(cells) if cell and is_unit(cell)}
         notes.append(f"line {line} below the header holds the units of {len(head.units)} columns")
-        head.rest = below
+        head.rest = _after(line, head.rest)
     elif len(words) >= 2 and len(words) >= len(numeric) / 2:
         raise DataError(
             f"{file}: line {line} looks like a second line of the header ({_short(first)}), which cannot be read yet; "
             "join the names into one line"
         )
+
+
+def _after(line: int, records: list[Record]) -> list[Record]:
+    return [record for record in records if record[0] > line]
 
 
 def _is_numeric_below(below: list[Record], index: int) -> bool:

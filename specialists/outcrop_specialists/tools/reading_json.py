@@ -72,7 +72,15 @@ def _lines(path: Path, text: str) -> list[dict[str, Any]]:
 
 def _loads(text: str) -> Any:
     # Not orjson: it turns integers beyond 64 bits into floats.
-    return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_constant)
+    try:
+        found = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if "\\ud" in text or "\\uD" in text:
+        json.dumps(
+            found, ensure_ascii=False
+        ).encode()  # a lone surrogate is no text; UnicodeEncodeError is a ValueError
+    return found
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

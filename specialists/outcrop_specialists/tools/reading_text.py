@@ -109,10 +109,13 @@ def count_checked(name: str, text: str, delimiter: str, quoting: bool, notes: li
     body = text.removesuffix("\n")
     lines = body.count("\n") + 1
     outside = sum(part.count("\n") for part in body.split('"')[::2]) + 1 if quoting else lines
-    count = 0
-    for record in records_of(body, delimiter, quoting):
-        count += 1
-        yield record
+    count = line = 0
+    try:
+        for line, fields in records_of(body, delimiter, quoting):
+            count += 1
+            yield line, fields
+    except csv.Error as error:
+        raise DataError(f"{name}: cannot be split into fields after line {line}: {error}") from error
     if count == outside:
         return
     if count != lines:

@@ -53,7 +53,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     results: dict[str, Any] = {
         "rows": table.frame.height,
         "used": int(taken.is_complete.sum()),
-        "left_out": taken.left_out(),
+        "left_out": sum(taken.left_out().values()),
+        "left_out_reasons": taken.left_out(),
         "columns": len(found.columns),
         "explained_variance_ratio": shares,
         "top_loadings": {label: found.strongest(index, LOADINGS_SHOWN) for index, label in enumerate(labels)},

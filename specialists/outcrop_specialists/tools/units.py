@@ -48,6 +48,11 @@ def is_unit(text: str) -> bool:
     return _normal(text) in UNIT_WORDS
 
 
+def is_doubtful_unit(text: str) -> bool:
+    """Whether a unit without brackets may well be another word: `a`, `in`, `year`."""
+    return text.strip().casefold() in ONLY_IN_BRACKETS
+
+
 def is_concentration(text: str) -> bool:
     """Whether a unit tells an amount in a mass or a volume: ppm, %, g/t, mg/l."""
     return _normal(text) in CONCENTRATIONS
@@ -68,7 +73,7 @@ def split_unit(name: str) -> tuple[str, str | None]:
     if underscored and is_unit(underscored["unit"].replace("_", "/")):
         return underscored["stem"].strip(" _-"), underscored["unit"].replace("_", "/")
     tail = _TAIL.match(name)
-    if tail and is_unit(tail["unit"]) and _normal(tail["unit"]) not in ONLY_IN_BRACKETS:
+    if tail and is_unit(tail["unit"]) and not is_doubtful_unit(tail["unit"]):
         return tail["stem"].strip(" _-"), tail["unit"]
     return name.strip(), None
 

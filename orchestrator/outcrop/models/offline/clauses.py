@@ -35,10 +35,9 @@ PHRASE_WORDS = 8
 
 @dataclass(frozen=True)
 class Clause:
-    """One task of an objective in its own words. `is_sentence` says that it began a sentence."""
+    """One task of an objective in its own words."""
 
     text: str
-    is_sentence: bool = True
 
     @property
     def is_negated(self) -> bool:
@@ -68,18 +67,14 @@ class Splitter:
         """The clauses in order; what holds no word is left out."""
         words = words_of(objective)
         clauses: list[Clause] = []
-        start, is_sentence, is_conditional = 0, True, False
+        start, is_conditional = 0, False
         for at in range(1, len(words)):
             is_conditional = is_conditional or _is_condition(words, at - 1)
-            if self._ends_sentence(objective, words, at):
-                boundary = "sentence"
-            elif not is_conditional and self._ends_task(words, start, at):
-                boundary = "task"
-            else:
-                continue
-            clauses += _clause(objective, words[start:at], is_sentence=is_sentence)
-            start, is_sentence, is_conditional = at, boundary == "sentence", False
-        return clauses + _clause(objective, words[start:], is_sentence=is_sentence)
+            is_task_end = not is_conditional and self._ends_task(words, start, at)
+            if is_task_end or self._ends_sentence(objective, words, at):
+                clauses += _clause(objective, words[start:at])
+                start, is_conditional = at, False
+        return clauses + _clause(objective, words[start:])
 
     def _ends_sentence(self, text: str, words: Sequence[Word], at: int) -> bool:
         """Whether a sentence, or an entry of a list, ends before the word at this place."""
@@ -147,7 +142,7 @@ def _is_condition(words: Sequence[Word], at: int) -> bool:
     return words[at].lower in CONDITIONS and not HARMLESS_CONDITIONS & set(following[:3])
 
 
-def _clause(text: str, words: Sequence[Word], *, is_sentence: bool) -> list[Clause]:
+def _clause(text: str, words: Sequence[Word]) -> list[Clause]:
     """The clause without the marks and connecting words around it."""
     kept = list(words)
     while kept and ((kept[0].kind == "mark" and kept[0].text not in "([") or kept[0].lower in POLITE):
@@ -156,4 +151,4 @@ def _clause(text: str, words: Sequence[Word], *, is_sentence: bool) -> list[Clau
         kept.pop()
     if not any(word.kind != "mark" and (word.kind != "number" or len(kept) > 1) for word in kept):
         return []
-    return [Clause(text[kept[0].start : kept[-1].end], is_sentence)]
+    return [Clause(text[kept[0].start : kept[-1].end])]

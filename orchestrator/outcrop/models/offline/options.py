@@ -13,12 +13,12 @@ from typing import Any
 from outcrop.models.offline.cards import Card, phrase_stems
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.subject import METHODS
-from outcrop.models.offline.vocabulary import NEGATIONS, STOP
+from outcrop.models.offline.vocabulary import GENERIC, NEGATIONS, STOP
 from outcrop.models.offline.words import Word, squeeze
 
 LOG = frozenset(("log", "logarithm"))
 AXES = frozenset("xy")
-NOT_SELECTED_BY_WORD = frozenset("none auto all any keep first last default no yes".split())
+NOT_SELECTED_BY_WORD = STOP | GENERIC | frozenset("none auto keep default yes title".split())
 
 
 @dataclass
@@ -76,10 +76,11 @@ def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
     if not isinstance(value, str) or not squeeze(value):
         return
     own = phrase_stems(value.replace("_", " "))
-    yield (*phrase_stems(prop.name.replace("_", " ")), *own)
-    if squeeze(value) in NOT_SELECTED_BY_WORD:
-        return
-    yield own
+    named = phrase_stems(prop.name.replace("_", " "))
+    yield (*named, *own)
+    yield (*own, *named)
+    if value.casefold() not in NOT_SELECTED_BY_WORD:
+        yield own
     for phrase in METHODS.get(squeeze(value), ()):
         yield phrase_stems(phrase)
     bracket = re.search(rf"(?<!\w){re.escape(value)} \(([^)]*)\)", prop.description)
@@ -92,7 +93,7 @@ def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
 
 def _is_own_work(card: Card, phrase: tuple[str, ...]) -> bool:
     """Whether a method's name is what the tool itself is asked for with: "principal components" of a PCA."""
-    return any(set(phrase) <= set(asked) for asked in card.asked_for) or set(phrase) <= set(card.words_of_description)
+    return any(set(phrase) <= set(asked) for asked in card.asked_for)
 
 
 def _choose_logarithm(

@@ -46,11 +46,15 @@ def bind_conditions(
     if not conditions.found:
         return restriction
     said = "; ".join(map(spoken, conditions.found))
-    column = next((prop for prop in properties if prop.role == "column"), None)
+    column = next((prop for prop in properties if prop.name in ("filter_column", "where_column")), None)
+    column = column or next((prop for prop in properties if prop.role == "column"), None)
     operator = next((prop for prop in properties if {">", "<"} <= set(prop.choices) or {"gt", "lt"} <= set(prop.choices)), None)
     value = next((prop for prop in properties if prop.name in ("value", "values", "threshold")), None)
     if not (column and operator and value):
         restriction.refusals.append(f"{card.name} takes no condition ({said}); filter the rows first")
+        return restriction
+    if len(conditions.found) > 1 and column.role != "column":
+        restriction.refusals.append(f"{card.name} takes one condition at a time: {said}")
         return restriction
     is_removal = verb is not None and verb.stem in REMOVING
     if len(conditions.found) > 1 and (conditions.is_mixed or conditions.is_any is not is_removal):

@@ -13,13 +13,18 @@ from math import log
 
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.vocabulary import DETERMINERS, MINOR, NEUTRAL, POLITE, QUESTIONS, STOP
-from outcrop.models.offline.words import Word, words_of
+from outcrop.models.offline.words import Word, stem, words_of
 
 SATURATION, LENGTH_WEIGHT = 1.2, 0.5
 ASKED_WEIGHT, DESCRIPTION_WEIGHT = 3.0, 0.4
 PHRASE_WEIGHT, LEAD_WEIGHT = 2.0, 1.5
 LOOSENESS = 3
 """How many other content words may stand among those of a phrase: "remove all the obviously duplicated rows"."""
+
+WORDS_WITHOUT_VERB = 2
+"""A phrase with more words than this is known by them, whatever neutral verb it begins with."""
+
+_NEUTRAL_STEMS = frozenset(map(stem, NEUTRAL))
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,9 @@ class Retrieval:
         best, places = 0.0, frozenset[int]()
         for phrase in card.asked_for:
             found = places_of(phrase, terms)
+            if found is None and len(phrase) > WORDS_WITHOUT_VERB and phrase[0] in _NEUTRAL_STEMS:
+                # "how many values are missing" asks for what "check missing values" does.
+                found = places_of(phrase[1:], terms)
             if found is None:
                 continue
             score = PHRASE_WEIGHT * sum(map(self._rarity, phrase))

@@ -88,6 +88,12 @@ METHODS: dict[str, tuple[str, ...]] = {
     "zero": ("as zero", "with zero", "by zero", "to zero"),
     "kaplanmeier": ("kaplan meier",),
     "ros": ("regression on order statistics",),
+    "value": ("limit itself", "at the limit"),
+    "head": ("first rows", "top rows", "preview"),
+    "tail": ("last rows",),
+    "sample": ("random rows", "random sample"),
+    "valuecounts": ("count values", "counts of values", "value counts", "frequencies"),
+    "filtercount": ("how many rows",),
     "bestnumber": ("best number", "optimal number", "right number", "by silhouette", "using silhouette", "elbow"),
     "weighted": ("weighted", "weighted mean"),
     "geometricmean": ("geometric mean", "geometric means"),
@@ -103,4 +109,5 @@ NUMBER_WORDS: dict[str, tuple[str, ...]] = {
     "top": ("top", "strongest", "best", "largest", "highest", "first"),
     "threshold": ("threshold", "cutoff", "deviat", "beyond", "abov", "sigma"),
     "quantil": ("quantil",),
+    "n": ("row", "valu", "first", "last", "top"),
 }

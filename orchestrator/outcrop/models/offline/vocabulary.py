@@ -23,6 +23,9 @@ FOLDED = {
     "delet": "remov",
     "discard": "remov",
     "elimin": "remov",
+    "record": "row",
+    "observ": "row",
+    "sampl": "row",
     "draw": "plot",
     "drawn": "plot",
     "chart": "plot",
@@ -116,15 +119,15 @@ FEATURES = frozenset(
     feature features value values measurement measurements concentration concentrations multi numeric numerical""".split()
 )
 
-# What a clause points back with, and the stems by which the tool that made it is known.
+# What a clause points back with, and a stem in the names of the tools that make it.
 BACK_REFERENCES = {
     "group": ("cluster", "group"),
     "cluster": ("cluster", "group"),
-    "class": ("cluster", "group", "class"),
+    "class": ("cluster", "group", "classifi"),
     "label": ("cluster", "group", "label"),
     "anomali": ("anomali", "outlier"),
     "outlier": ("anomali", "outlier"),
-    "score": ("anomali", "score", "compon", "reduc"),
+    "score": ("anomali", "score", "reduc"),
     "compon": ("compon", "reduc"),
 }
-PRONOUNS = frozenset("them these those it they both".split())
+PRONOUNS = frozenset("them these those it they".split())
