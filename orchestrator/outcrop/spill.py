@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +25,8 @@ class SpillStore:
             write_private(temporary, data)
             temporary.replace(target)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
             raise SpillError(
                 f"the full result of {len(data)} bytes could not be written to {target}: {error.strerror}"
             ) from error

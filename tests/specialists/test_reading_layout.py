@@ -57,10 +57,10 @@ def test_format_codes_below_the_header_are_skipped(read: Read) -> None:
 
 
 def test_a_file_without_names_says_so(read: Read) -> None:
-    table = read("569,30,malignant\n1.5,2,3,4\n5,6,7,8\n")
+    table = read("569,malignant\n1.5,2,3,4\n5,6,7,8\n")
     assert table.frame.columns == ["column_1", "column_2", "column_3", "column_4"]
     assert table.frame.rows() == [(1.5, 2, 3, 4), (5.0, 6, 7, 8)]
-    assert table.notes[0] == "line 1 skipped: '569 | 30 | malignant'"
+    assert table.notes[0] == "line 1 skipped: '569 | malignant'"
     assert table.notes[1].startswith("CHECK: no header: line 2 holds only numbers")
 
 

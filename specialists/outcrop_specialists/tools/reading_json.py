@@ -105,11 +105,14 @@ def _column(name: str, values: list[Any], typed: Typed) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds in ({float}, {int, float}) and all(abs(v) <= EXACT_FLOAT for v in values if isinstance(v, int)):
         return pl.Series(name, values, dtype=pl.Float64)
-    if len(kinds) > 1 or kinds & {int, float}:
-        typed.note("kept as text (mixed kinds of values, or integers that would lose digits)", name)
-    elif kinds & {list, dict}:
+    column = pl.Series(name, [_as_text(value) for value in values], dtype=pl.String)
+    if kinds <= {str}:
+        return _text(column, typed)
+    if kinds <= {list, dict}:
         typed.note("nested values kept as JSON text", name)
-    return _text(pl.Series(name, [_as_text(value) for value in values], dtype=pl.String), typed)
+    else:
+        typed.note("kept as text (mixed kinds of values, or integers that would lose digits)", name)
+    return column
 
 
 def _text(column: pl.Series, typed: Typed) -> pl.Series:

@@ -123,7 +123,7 @@ def _number_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Com
     if floats.null_count() > values.null_count() or floats.is_infinite().any():
         typed.note("kept as text", values.name, "(beyond 64-bit floats)")
         return None
-    if (known.filter(whole).cast(pl.Float64).abs() > EXACT_FLOAT).any():
+    if (known.filter(whole).cast(pl.Float64).abs() >= EXACT_FLOAT).any():
         typed.note("kept as text", values.name, "(long integers beside decimals, which would lose digits)")
         return None
     return floats

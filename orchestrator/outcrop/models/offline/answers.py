@@ -24,16 +24,22 @@ def sentences(texts: Sequence[str], entries: int = limits.COMPLETE_LIST_RECORDS)
     return [*kept[: entries - 1], f"{len(kept) - entries + 1} more are not listed"]
 
 
-def small_results(results: Mapping[str, Any], limit: int = limits.SPECIALIST_RESULT_CHARS) -> tuple[dict[str, Any], list[str]]:
-    """Results with short lists whose JSON stays under `limit`; the largest entries are left out, and named."""
-    kept = {key: _short(value, 0) for key, value in results.items()}
-    sizes = {key: len(wire.dumps({key: value}).decode()) for key, value in kept.items()}
-    left_out: list[str] = []
-    while kept and sum(sizes[key] for key in kept) > limit:
-        largest = max(kept, key=lambda key: sizes[key])
-        left_out.append(largest)
-        del kept[largest]
-    notes = [f"Left out of the results for their length: {', '.join(map(str, left_out))}"] if left_out else []
+def small_results(
+    results: Mapping[str, Any], limit: int = limits.SPECIALIST_RESULT_CHARS
+) -> tuple[dict[str, Any], list[str]]:
+    """Results with short lists whose JSON stays under `limit`; the largest entries are shortened, and that is noted."""
+    notes: list[str] = []
+    kept = {key: _short(value, 0, key, notes) for key, value in results.items()}
+    sizes = {key: _size({key: value}) for key, value in kept.items()}
+    while (over := sum(sizes.values()) - limit) > 0:
+        largest = max(sizes, key=lambda key: sizes[key])
+        value = _part(kept[largest], sizes[largest] - over - len(largest) - len('{"":}'))
+        if value:
+            notes.append(f"{largest}: {len(value)} of {len(kept[largest])} entries are kept here, all are in the file")
+            kept[largest], sizes[largest] = value, _size({largest: value})
+        else:
+            notes.append(f"{largest} is left out here for its length")
+            del kept[largest], sizes[largest]
     return kept, notes
 
 
@@ -50,12 +56,32 @@ def smaller(answer: Mapping[str, Any], refusals: int) -> dict[str, Any]:
     return {**least, **artifacts, "blockers": blockers}
 
 
-def _short(value: Any, depth: int) -> Any:
+def _short(value: Any, depth: int, where: str, notes: list[str]) -> Any:
     """Lists cut to what `complete` takes, and no deeper than anyone reads."""
     if depth > DEEPEST:
         return "…"
     if isinstance(value, dict):
-        return {key: _short(child, depth + 1) for key, child in value.items()}
+        return {key: _short(child, depth + 1, f"{where}.{key}", notes) for key, child in value.items()}
     if isinstance(value, list):
-        return [_short(child, depth + 1) for child in value[: limits.COMPLETE_LIST_RECORDS]]
+        if len(value) > limits.COMPLETE_LIST_RECORDS:
+            notes.append(f"{where}: the first {limits.COMPLETE_LIST_RECORDS} of {len(value)} are kept here")
+        return [_short(child, depth + 1, where, notes) for child in value[: limits.COMPLETE_LIST_RECORDS]]
     return value
+
+
+def _part(value: Any, room: int) -> Any:
+    """As many of the first entries of an object or a list as fit into `room` characters; None for anything else."""
+    if not isinstance(value, dict | list):
+        return None
+    pairs = list(value.items()) if isinstance(value, dict) else [(None, child) for child in value]
+    used, count = 2, 0
+    for key, child in pairs:
+        used += _size(child) + (len(key) + 4 if key is not None else 1)
+        if used > room:
+            break
+        count += 1
+    return dict(pairs[:count]) if isinstance(value, dict) else [child for _, child in pairs[:count]]
+
+
+def _size(value: Any) -> int:
+    return len(wire.dumps(value).decode())

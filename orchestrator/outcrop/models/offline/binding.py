@@ -106,7 +106,9 @@ class _Binder:
         self._arguments |= numbers.arguments
         self._used |= numbers.used
         self._result.refusals += [f"{conflict}: one value is needed" for conflict in numbers.conflicts]
-        self._result.blockers += [f'"{said}" has no effect: no argument of {self._tool.name} takes it' for said in numbers.unbound]
+        self._result.blockers += [
+            f'"{said}" has no effect: no argument of {self._tool.name} takes it' for said in numbers.unbound
+        ]
 
     def _bind_conditions(self, conditions: Conditions) -> list[dict[str, Any]]:
         restriction = bind_conditions(conditions, self._properties, self._card, self._verb)
@@ -172,8 +174,10 @@ class _Binder:
                 self._arguments[prop.name] = self._profile.path
             elif prop.name in ("paths", "files") and prop.is_list:
                 self._arguments[prop.name] = [self._profile.path]
-        name, values = bound.each or ("", [None])
-        calls = [{**self._arguments, **({name: value} if name else {}), **part} for value in values for part in chain or [{}]]
+        name, values = bound.each or ("", [""])
+        calls = [
+            {**self._arguments, **({name: value} if name else {}), **part} for value in values for part in chain or [{}]
+        ]
         for prop in self._properties:
             if prop.is_required and any(prop.name not in call for call in calls):
                 self._result.refusals.append(f"the argument {prop.name} of {self._tool.name} is not said")
@@ -187,7 +191,9 @@ class _Binder:
         left = [
             f"{prop.name} {prop.default}"
             for prop in self._properties
-            if prop.name not in call and isinstance(prop.default, int | float | str) and not isinstance(prop.default, bool)
+            if prop.name not in call
+            and isinstance(prop.default, int | float | str)
+            and not isinstance(prop.default, bool)
         ]
         if left and not self._result.refusals:
             self._result.notes.append(f"Not said, so left at its default: {', '.join(left)}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from outcrop.models.offline.vocabulary import word_set
 from outcrop.models.offline.mentions import Mention, Mentions
 from outcrop.models.offline.words import Word
 
@@ -76,7 +77,7 @@ _SPOKEN: tuple[tuple[str, Operator], ...] = (
     ("≠", "!="),
 )
 _SPELLED = tuple((tuple(said.split()), operator) for said, operator in _SPOKEN)
-_BEING = frozenset("is are was were be being values value that which have has having of".split())
+_BEING = word_set("is are was were be being values value that which have has having of")
 _ENDS = frozenset((",", ";", ".", "and", "or", "but", "then", "where", "with", ":"))
 OPPOSITE: dict[Operator, Operator] = {
     ">": "<=",

@@ -1,11 +1,12 @@
 """Puts the figures of a tool's results into a line of plain text; no figure is made here, only written."""
 
 from __future__ import annotations
+from outcrop.models.offline.vocabulary import word_set
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-SKIPPED = frozenset("path rule alt bytes width_px height_px dpi seed operation folder files notes".split())
+SKIPPED = word_set("path rule alt bytes width_px height_px dpi seed operation folder files notes")
 DIGITS = 6
 DEPTH = 2
 TEXT_CHARS = 60

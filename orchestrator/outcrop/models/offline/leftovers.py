@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from outcrop.models.offline.vocabulary import (
+    word_set,
     DETERMINERS,
     FEATURES,
     GENERIC,
@@ -20,8 +21,8 @@ from outcrop.models.offline.vocabulary import (
 from outcrop.models.offline.words import Word, stems_of
 from outcrop_specialists.tools.units import is_unit
 
-LIST_CUES = frozenset("on of for between by against versus vs vs. per except excluding".split())
-STRICT_CUES = frozenset("by per against versus vs vs.".split())
+LIST_CUES = word_set("on of for between by against versus vs vs. per except excluding")
+STRICT_CUES = word_set("by per against versus vs vs.")
 JOINING = frozenset((",", "and", "&", "or", "/"))
 CONTINUED_WORDS = 2
 """A further entry of a list is a name of at most so many words; a longer one is a remark."""

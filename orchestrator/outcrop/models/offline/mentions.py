@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from outcrop.models.offline.profile import Column, Profile
 from outcrop.models.offline.subject import ELEMENTS, PLACES
-from outcrop.models.offline.vocabulary import GENERIC, STOP
+from outcrop.models.offline.vocabulary import word_set, GENERIC, STOP
 from outcrop.models.offline.words import Word, squeeze, words_of
 from outcrop_specialists.tools.chemistry import SYMBOLS, symbol_of
 
@@ -23,9 +23,9 @@ CLOSE_NAMES = 3
 CLOSE_ENOUGH = 0.5
 
 # Words that can stand beside a symbol that is also a word: "As and Au", "of In", but not "As a first step".
-_BEFORE_SYMBOL = frozenset("of on for and by between against versus vs vs. with , ( log10 log ln".split())
-_AFTER_SYMBOL = frozenset("and or against versus vs vs. with , ) . ;".split())
-_WORDS_LIKE_SYMBOLS = frozenset("As In At I He Be Am No Os Ho La".split())
+_BEFORE_SYMBOL = word_set("of on for and by between against versus vs vs. with , ( log10 log ln")
+_AFTER_SYMBOL = word_set("and or against versus vs vs. with , ) . ;")
+_WORDS_LIKE_SYMBOLS = word_set("As In At I He Be Am No Os Ho La")
 
 
 @dataclass(frozen=True)
@@ -136,16 +136,16 @@ class ColumnFinder:
         if said in self._exact or said in self._bases or said in SYMBOLS:
             if _reads_as_word(words, place):
                 return []
-            found = self._exact.get(said) or self._bases.get(said) or self._symbols.get(said, [])
-            if found:
-                return found
+            exact = self._exact.get(said) or self._bases.get(said) or self._symbols.get(said, [])
+            if exact:
+                return exact
         if len(squeeze(said)) <= SHORT_NAME_LETTERS or (word.kind != "quoted" and word.lower in STOP):
             return []
         found = self._folded.get(said.casefold()) or self._squeezed.get(squeeze(said))
         found = found or self._squeezed_bases.get(squeeze(said)) or self._of_meaning(said.casefold())
         if not found and word.lower not in GENERIC:
-            found = self._stems.get(_stem_key(said))
-        return found or []
+            found = self._stems.get(_stem_key(said), [])
+        return found
 
     def _of_meaning(self, word: str) -> list[str]:
         """The column of an element or a coordinate called by its common name."""

@@ -41,9 +41,7 @@ def _response(request: ModelRequest, conversation: Conversation, calls: list[Cal
         for number, call in enumerate(calls, start=first)
     ]
     said = wire.dumps([block.model_dump() for block in content]).decode()
-    usage = Usage(
-        input_tokens=len(asked.decode()) // CHARS_PER_TOKEN, output_tokens=len(said) // CHARS_PER_TOKEN
-    )
+    usage = Usage(input_tokens=len(asked.decode()) // CHARS_PER_TOKEN, output_tokens=len(said) // CHARS_PER_TOKEN)
     return ModelResponse(
         id=f"msg_offline_{digest[:24]}", model=NAME, content=content, stop_reason="tool_use", usage=usage
     )

@@ -91,7 +91,7 @@ def _labels(words: Sequence[Word], skip: set[int]) -> dict[int, tuple[list[str],
 
 
 def _after(words: Sequence[Word], place: int, skip: set[int]) -> list[str]:
-    found = []
+    found: list[str] = []
     for word, at in zip(words[place + 1 :], range(place + 1, len(words)), strict=True):
         if word.text in _GLUE or word.text == "%":
             continue
@@ -108,7 +108,7 @@ def _after(words: Sequence[Word], place: int, skip: set[int]) -> list[str]:
 
 
 def _before(words: Sequence[Word], place: int, skip: set[int]) -> list[str]:
-    found = []
+    found: list[str] = []
     for at in range(place - 1, -1, -1):
         word = words[at]
         if word.text in _GLUE or word.lower in ("of", "the", "is", "to", "at"):

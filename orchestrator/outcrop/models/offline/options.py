@@ -13,12 +13,12 @@ from typing import Any
 from outcrop.models.offline.cards import Card, phrase_stems
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.subject import METHODS
-from outcrop.models.offline.vocabulary import GENERIC, NEGATIONS, STOP
+from outcrop.models.offline.vocabulary import word_set, GENERIC, NEGATIONS, STOP
 from outcrop.models.offline.words import Word, squeeze
 
 LOG = frozenset(("log", "logarithm"))
 AXES = frozenset("xy")
-NOT_SELECTED_BY_WORD = STOP | GENERIC | frozenset("none auto keep default yes title".split())
+NOT_SELECTED_BY_WORD = STOP | GENERIC | word_set("none auto keep default yes title")
 
 
 @dataclass

@@ -48,7 +48,9 @@ def bind_conditions(
     said = "; ".join(map(spoken, conditions.found))
     column = next((prop for prop in properties if prop.name in ("filter_column", "where_column")), None)
     column = column or next((prop for prop in properties if prop.role == "column"), None)
-    operator = next((prop for prop in properties if {">", "<"} <= set(prop.choices) or {"gt", "lt"} <= set(prop.choices)), None)
+    operator = next(
+        (prop for prop in properties if {">", "<"} <= set(prop.choices) or {"gt", "lt"} <= set(prop.choices)), None
+    )
     value = next((prop for prop in properties if prop.name in ("value", "values", "threshold")), None)
     if not (column and operator and value):
         restriction.refusals.append(f"{card.name} takes no condition ({said}); filter the rows first")
@@ -66,17 +68,25 @@ def bind_conditions(
         wanted = _opposite(condition) if is_removal else condition
         choice = _choice(wanted, operator) if wanted else None
         if wanted is None or choice is None:
-            restriction.refusals.append(f"{card.name} cannot {'leave out' if is_removal else 'keep'} {spoken(condition)}")
+            restriction.refusals.append(
+                f"{card.name} cannot {'leave out' if is_removal else 'keep'} {spoken(condition)}"
+            )
             continue
         restriction.calls.append({column.name: wanted.column, operator.name: choice, **_value(wanted, value)})
         if is_removal:
-            restriction.notes.append(f"Rows with {spoken(condition)} were left out by keeping those with {spoken(wanted)}")
+            restriction.notes.append(
+                f"Rows with {spoken(condition)} were left out by keeping those with {spoken(wanted)}"
+            )
     return restriction
 
 
 def spoken(condition: Condition) -> str:
     """A condition in short: `Au > 0.5`."""
-    values = " and ".join(map(str, condition.values)) if condition.operator == "between" else ", ".join(map(str, condition.values))
+    values = (
+        " and ".join(map(str, condition.values))
+        if condition.operator == "between"
+        else ", ".join(map(str, condition.values))
+    )
     return f"{condition.column} {condition.operator}{f' {values}' if values else ''}"
 
 
@@ -87,7 +97,9 @@ def _opposite(condition: Condition) -> Condition | None:
 
 def _choice(condition: Condition, operator: Property) -> Any:
     wanted = _SPELLINGS[condition.operator]
-    return next((choice for choice in operator.choices if str(choice) in wanted or squeeze(str(choice)) in wanted), None)
+    return next(
+        (choice for choice in operator.choices if str(choice) in wanted or squeeze(str(choice)) in wanted), None
+    )
 
 
 def _value(condition: Condition, value: Property) -> dict[str, Any]:

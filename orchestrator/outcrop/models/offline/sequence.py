@@ -6,6 +6,7 @@ for what it points to. What depends on nothing goes out in the same turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,6 +71,9 @@ class _Table:
     path: str
     held_by: Record | None = None
 
+
+_WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
+CLEANING = "cleaning"
 
 Try = Callable[[Step, str, Previous | None], Attempt]
 Targets = Callable[[Step], Sequence[str]]
@@ -142,6 +146,12 @@ def _hand_on(table: _Table, record: Record) -> None:
         table.held_by = record
     elif record.done.table:
         table.path = record.done.table
+
+
+def replaces_table(step: Step, specialist: str) -> bool:
+    """Whether the step's tool makes a table that takes the place of the data: a cleaning tool that does not just look."""
+    is_cleaning = specialist == CLEANING and not step.is_reporting
+    return is_cleaning or bool(_WRITES_TABLE.search(step.card.description))
 
 
 def referent(step: Step, earlier: Sequence[Record]) -> Record | None:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.clauses import Splitter
 from outcrop.models.offline.retrieval import Retrieval
-from outcrop.models.offline.vocabulary import MODIFIERS, POLITE
+from outcrop.models.offline.vocabulary import word_set, MODIFIERS, POLITE
 from outcrop.models.offline.words import words_of
 
 MOST_STEPS = 40
 """An objective with more clauses than this is a document; what is over is named as not done."""
 QUOTED_CHARS = 200
 
-REPORTING = frozenset("check detect find inspect list look query report show".split())
+REPORTING = word_set("check detect find inspect list look query report show")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def make_plan(objective: str, cards: Sequence[Card], columns: Collection[str] = 
         match = retrieval.best(clause.text, columns)
         last = plan.steps[-1] if plan.steps else None
         if clause.is_conditional:
-            plan.blockers.append(f'Not done: "{quoted(clause.text)}" (a condition, which the offline model cannot weigh)')
+            plan.blockers.append(
+                f'Not done: "{quoted(clause.text)}" (a condition, which the offline model cannot weigh)'
+            )
         elif clause.is_negated and match:
             plan.notes.append(f'Left out, as asked: "{quoted(clause.text)}"')
         elif last and _goes_on(clause.text) and (match is None or match.card == last.card):

@@ -32,7 +32,11 @@ def bind_strings(words: Sequence[Word], properties: Sequence[Property], used: se
             if pairs:
                 strings.arguments[prop.name] = {words[left].inner: words[right].inner for left, right in pairs}
                 strings.used.update(at for pair in pairs for at in pair)
-    texts = [prop for prop in free if prop.kind == "string" and not prop.choices and not prop.is_column and prop.name not in PATHS]
+    texts = [
+        prop
+        for prop in free
+        if prop.kind == "string" and not prop.choices and not prop.is_column and prop.name not in PATHS
+    ]
     left = [at for at in quoted if at not in strings.used]
     for prop in texts:
         place = next((at for at in left if _is_named_before(words, at, prop)), None)

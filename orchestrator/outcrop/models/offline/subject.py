@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from outcrop.models.offline.vocabulary import word_set
 from outcrop_specialists.tools.chemistry import NAMES
 
 # Those that laboratories report often are known to the tools already.
-_RARER = """
-beryllium Be bromine Br caesium Cs cesium Cs chlorine Cl dysprosium Dy erbium Er europium Eu fluorine F gadolinium Gd
-gallium Ga germanium Ge hafnium Hf holmium Ho indium In iodine I iridium Ir lutetium Lu neodymium Nd niobium Nb
-nitrogen N osmium Os palladium Pd praseodymium Pr rhenium Re rhodium Rh ruthenium Ru samarium Sm scandium Sc
-tantalum Ta tellurium Te terbium Tb thallium Tl thulium Tm ytterbium Yb
-""".split()
+_RARER = word_set(
+    """
+    beryllium:Be bromine:Br caesium:Cs cesium:Cs chlorine:Cl dysprosium:Dy erbium:Er europium:Eu fluorine:F
+    gadolinium:Gd gallium:Ga germanium:Ge hafnium:Hf holmium:Ho indium:In iodine:I iridium:Ir lutetium:Lu
+    neodymium:Nd niobium:Nb nitrogen:N osmium:Os palladium:Pd praseodymium:Pr rhenium:Re rhodium:Rh ruthenium:Ru
+    samarium:Sm scandium:Sc tantalum:Ta tellurium:Te terbium:Tb thallium:Tl thulium:Tm ytterbium:Yb
+    """
+)
 
-ELEMENTS: dict[str, str] = NAMES | dict(zip(_RARER[::2], _RARER[1::2], strict=True))
+ELEMENTS: dict[str, str] = NAMES | dict(pair.split(":") for pair in sorted(_RARER))
 
 # Words for coordinates and depth, with the roles that such columns have in a profile and the names they go by.
 PLACES: dict[str, tuple[str, str]] = {

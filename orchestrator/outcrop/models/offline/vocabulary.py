@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-DATA_ENDINGS = "csv tsv jsonl ndjson json xlsx xls parquet las log dat txt png html md".split()
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, for lists that are read better as text."""
+    return frozenset(text.split())
+
+
+DATA_ENDINGS = tuple(sorted(word_set("csv tsv jsonl ndjson json xlsx xls parquet las log dat txt png html md")))
 
 ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "approx.", "cf.", "incl.", "resp.", "fig.")
 
 NUMERALS = {
-    name: float(value)
-    for value, name in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
+    "two": 2.0,
+    "three": 3.0,
+    "four": 4.0,
+    "five": 5.0,
+    "six": 6.0,
+    "seven": 7.0,
+    "eight": 8.0,
+    "nine": 9.0,
+    "ten": 10.0,
+    "eleven": 11.0,
+    "twelve": 12.0,
 }
 
 # Both a lower-case word and a stem may stand here; the values are stems.
@@ -46,60 +61,49 @@ FOLDED = {
     "versus": "against",
 }
 
-STOP = frozenset(
-    """a an the this that these those there here it its itself them they their theirs he his she her we us our you your
+STOP = word_set("""a an the this that these those there here it its itself them they their theirs he his she her we us our you your
     i me my mine of on in into onto at to from for by with within without per via as and or but nor so if then else than
     is are was were be been being am do does did done has have had having will would shall should can could may might
     must not no only also too very just please kindly now first firstly second secondly third next finally lastly last
     after afterwards before while when where which who whose what how why all any some each every both either neither
     other others same such own more most much many few less least up down out over under again further well let lets
     let's i'd i'm we'd we'll don't doesn't isn't aren't etc etc. e.g. i.e. respectively between against versus vs vs.
-    about across along among around during through using use used their one ones""".split()
-)
+    about across along among around during through using use used their one ones""")
 
 # What does not count in a phrase: "plot against", "which elements follow" and "where are the samples" keep the rest.
-MINOR = frozenset(
-    """a an the of on in to for is are was were be been do does did by with and or from at into it its this that these
-    those them they your my our me us i we you all any""".split()
-)
+MINOR = word_set("""a an the of on in to for is are was were be been do does did by with and or from at into it its this that these
+    those them they your my our me us i we you all any""")
 
 # Verbs that ask for something without saying what: the object of the clause decides.
-NEUTRAL = frozenset(
-    """tell show report find give get compute calculate make do run perform create produce work look need want use apply
+NEUTRAL = word_set("""tell show report find give get compute calculate make do run perform create produce work look need want use apply
     say determine provide see carry generate try start identify detect put take let have know like list go return
-    present obtain derive state check what which how whether where who when why is are does""".split()
-)
+    present obtain derive state check what which how whether where who when why is are does""")
 
 # Words that begin a request and carry nothing; taken off the front of a clause.
-POLITE = frozenset(
-    """please kindly can could would will you i i'd i'm we we'd want wants need needs like to also now first firstly
+POLITE = word_set("""please kindly can could would will you i i'd i'm we we'd want wants need needs like to also now first firstly
     second secondly third next finally lastly then and or but so after that afterwards let us let's lets me just again
-    too help""".split()
-)
+    too help""")
 
 # Verbs by which a new task is recognised after a comma or "and", whether or not a tool can do it.
-TASK_VERBS = frozenset(
-    """add aggregate analyse analyze annotate assess build calculate categorise categorize change check classify clean
+TASK_VERBS = word_set("""add aggregate analyse analyze annotate assess build calculate categorise categorize change check classify clean
     cluster combine compare compute convert copy correct correlate count create deduplicate dedupe delete describe
     detect determine display draw drop email estimate evaluate examine export extract fill filter find fit fix flag
     forecast generate give group identify impute inspect interpolate join keep krige list load look make map merge model
     normalise normalize pivot plot predict prepare print produce put rank recode regress remove rename repair replace
     report resample reshape run save say score search select send show simulate smooth sort split summarise summarize
-    tabulate tell test train transform transpose upload validate verify visualise visualize winsorise work write""".split()
-)
+    tabulate tell test train transform transpose upload validate verify visualise visualize winsorise work write""")
 
-QUESTIONS = frozenset("what which how whether who".split())
-DETERMINERS = frozenset("a an the this that these those its their all any each every both some".split())
-NEGATIONS = frozenset("not don't never without no skip avoid except excluding exclude ignoring ignore".split())
+QUESTIONS = word_set("what which how whether who")
+DETERMINERS = word_set("a an the this that these those its their all any each every both some")
+NEGATIONS = word_set("not don't never without no skip avoid except excluding exclude ignoring ignore")
 CONDITIONS = frozenset({"if", "unless"})
-HARMLESS_CONDITIONS = frozenset("any needed necessary present possible exist applicable required".split())
+HARMLESS_CONDITIONS = word_set("any needed necessary present possible exist applicable required")
 
 # Words that continue a request rather than start one: "Use log10. Try three groups."
-MODIFIERS = frozenset("use using with by try pick choose set take".split())
+MODIFIERS = word_set("use using with by try pick choose set take")
 
 # What a table holds in general: never the name of a column that is missing.
-GENERIC = frozenset(
-    """data dataset datasets table tables file files sample samples row rows record records observation observations
+GENERIC = word_set("""data dataset datasets table tables file files sample samples row rows record records observation observations
     column columns value values variable variables feature features field fields element elements analyte analytes
     measurement measurements assay assays result results number numbers numeric numerical count counts chemistry
     geochemistry composition concentration concentrations multi distribution distributions relationship relation
@@ -110,14 +114,11 @@ GENERIC = frozenset(
     missing present real different new raw cleaned clean original typical whole entire full quick short simple brief
     detail details overview available following remaining rest left right top bottom high low higher lower highest
     lowest best worst strong strongest closely close together apart color shade size pair pairs matrix order exact
-    identical one part parts side terms term least half minimum maximum good bad""".split()
-)
+    identical one part parts side terms term least half minimum maximum good bad""")
 
 # What samples are compared by when no columns are named: "by chemistry", "by all elements".
-FEATURES = frozenset(
-    """chemistry geochemistry composition similarity element elements analyte analytes column columns variable variables
-    feature features value values measurement measurements concentration concentrations multi numeric numerical""".split()
-)
+FEATURES = word_set("""chemistry geochemistry composition similarity element elements analyte analytes column columns variable variables
+    feature features value values measurement measurements concentration concentrations multi numeric numerical""")
 
 # What a clause points back with, and a stem in the names of the tools that make it.
 BACK_REFERENCES = {
@@ -130,4 +131,4 @@ BACK_REFERENCES = {
     "score": ("anomali", "score", "reduc"),
     "compon": ("compon", "reduc"),
 }
-PRONOUNS = frozenset("them these those it they".split())
+PRONOUNS = word_set("them these those it they")

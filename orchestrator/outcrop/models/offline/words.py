@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from outcrop.models.offline.vocabulary import ABBREVIATIONS, DATA_ENDINGS, FOLDED, NUMERALS
 
 Kind = Literal["word", "number", "date", "quoted", "file", "mark"]
 
-KINDS = get_args(Kind)
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _TOKEN = re.compile(
     rf"""
@@ -66,9 +66,8 @@ def words_of(text: str) -> list[Word]:
     """The words and marks of `text` in order; their places are offsets into it."""
     words = []
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup
-        known: Kind = kind if kind in KINDS else "word"  # type: ignore[assignment]
-        words.append(Word(match.group(), match.start(), match.end(), known))
+        kind: Kind = next((kind for kind in KINDS if kind == match.lastgroup), "word")
+        words.append(Word(match.group(), match.start(), match.end(), kind))
     return words
 
 
@@ -76,7 +75,7 @@ def words_of(text: str) -> list[Word]:
 def stem(word: str) -> str:
     """The folded stem of one word: Clustering → cluster, summarised → summar, colours → color."""
     lower = american(word.casefold().replace("’", "'"))
-    found = _stemmer().stemWord(lower)
+    found: str = _stemmer().stemWord(lower)
     return FOLDED.get(lower, FOLDED.get(found, found))
 
 
@@ -100,7 +99,7 @@ def squeeze(text: str) -> str:
 
 
 @cache
-def _stemmer():  # type: ignore[no-untyped-def]
+def _stemmer() -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")

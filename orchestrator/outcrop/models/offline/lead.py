@@ -1,0 +1,97 @@
+"""The offline model as the lead: plans the objective, hands each step to the specialist that has the tool, answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outcrop.models.offline.answers import smaller
+from outcrop.models.offline.cards import owners, read_roster
+from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
+from outcrop.models.offline.mentions import ColumnFinder
+from outcrop.models.offline.profile import Profile, joined
+from outcrop.models.offline.references import Previous
+from outcrop.models.offline.report import LeadReport
+from outcrop.models.offline.sequence import Attempt, Done, replaces_table, work_through
+from outcrop.models.offline.steps import Step, make_plan
+from outcrop.models.offline.tables import find_tables, targets_of
+from outcrop.models.offline.words import words_of
+from outcrop_schemas.messages import ModelRequest
+from outcrop_specialists.completion import COMPLETE
+
+DISPATCH = "dispatch"
+CHECK_MISSING = "check_missing"
+GOOD = frozenset(("success", "partial"))
+
+
+class LeadTurn:
+    """One turn of the lead, worked out anew from the whole conversation."""
+
+    def __init__(self, request: ModelRequest, conversation: Conversation) -> None:
+        self._conversation = conversation
+        description = next((tool.description for tool in request.tools if tool.name == DISPATCH), "")
+        self._cards, self._owners = read_roster(description), owners(description)
+        self._own_tools = {tool.name for tool in request.tools} - {DISPATCH, COMPLETE}
+        self._profiles: dict[str, Profile] = {}
+
+    def calls(self) -> list[Call]:
+        """What to call now: what must be known first, the dispatches that can go out, or `complete`."""
+        tables = find_tables(self._conversation)
+        if tables.calls:
+            return tables.calls[:1]
+        self._profiles = {profile.path: profile for profile in tables.profiles}
+        plan = make_plan(self._conversation.objective, self._cards, joined(tables.profiles))
+        progress = work_through(
+            plan.steps, self._targets, self._attempt, lambda step: replaces_table(step, step.card.specialist)
+        )
+        if tables.profiles and progress.calls:
+            return progress.calls
+        return [self._complete(LeadReport(tables, plan, progress.records))]
+
+    def _complete(self, report: LeadReport) -> Call:
+        answer = report.answer(no_roster=not self._cards, specialists=self._owners)
+        return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))
+
+    def _targets(self, step: Step) -> list[str]:
+        return targets_of(step.clause, list(self._profiles.values()))
+
+    def _attempt(self, step: Step, path: str, previous: Previous | None) -> Attempt:
+        """The dispatch of a step and its outcome; a question after gaps is answered by the lead's own tool."""
+        columns = self._columns(step, path)
+        if step.card.name == CHECK_MISSING and CHECK_MISSING in self._own_tools and not columns:
+            return self._outcome(Call(CHECK_MISSING, {"path": path}), columns)
+        context: dict[str, Any] = {"tool": step.card.name}
+        if previous:
+            context["previous"] = previous.as_context()
+        arguments = {"specialist": step.card.specialist, "objective": step.clause, "data": [path], "context": context}
+        return self._outcome(Call(DISPATCH, arguments), columns)
+
+    def _outcome(self, call: Call, columns: tuple[str, ...]) -> Attempt:
+        answer = self._conversation.answer(call)
+        if answer is None:
+            return Attempt([call])
+        if answer.is_error:
+            return Attempt(failure=answer.error)
+        status = string_of(answer.data, "status")
+        if status and status not in GOOD:
+            reasons = [*answer.texts("blockers"), *answer.texts("errors")] or [answer.summary]
+            return Attempt(failure=f"{status}: {'; '.join(filter(None, reasons))}".rstrip(": "))
+        return Attempt(done=_done(answer, columns))
+
+    def _columns(self, step: Step, path: str) -> tuple[str, ...]:
+        """The columns that a clause names, for the steps that speak of "them"."""
+        profile = self._profiles.get(path) or next(iter(self._profiles.values()), None)
+        if profile is None:
+            return ()
+        words = words_of(step.clause)
+        return tuple(ColumnFinder(profile).find(step.clause, words).columns)
+
+
+def _done(answer: Answer, columns: tuple[str, ...]) -> Done:
+    return Done(
+        summary=answer.summary,
+        results=answer.results,
+        artifacts=answer.records("artifacts"),
+        notes=[*answer.texts("findings"), *answer.texts("notes")],
+        blockers=answer.texts("blockers"),
+        columns=columns,
+    )

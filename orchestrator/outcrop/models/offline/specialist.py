@@ -1,0 +1,201 @@
+"""The offline model as a specialist: looks at the data, picks the tool, binds its arguments, calls it, answers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from outcrop.models.offline.answers import cut, sentences, small_results, smaller
+from outcrop.models.offline.binding import Binding, bind
+from outcrop.models.offline.cards import own_cards
+from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
+from outcrop.models.offline.profile import Profile, joined, read_profile
+from outcrop.models.offline.references import Previous
+from outcrop.models.offline.sequence import Attempt, Done, Progress, Record, replaces_table, work_through
+from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
+from outcrop.models.offline.tables import targets_of
+from outcrop_schemas import limits
+from outcrop_schemas.messages import ModelRequest
+from outcrop_specialists.completion import COMPLETE
+
+INSPECT = "inspect_dataset"
+FILES_INSPECTED = 3
+_ROLE = re.compile(r"You are the ([\w-]+) specialist")
+
+
+class SpecialistTurn:
+    """One turn of a specialist, worked out anew from the whole conversation."""
+
+    def __init__(self, request: ModelRequest, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._tools = {tool.name: tool for tool in request.tools if tool.name != COMPLETE}
+        self._cards = own_cards(self._tools.values())
+        role = _ROLE.search(request.system)
+        self._role = role[1] if role else ""
+        self._given = Previous.of_context(conversation.context)
+        self._profiles: dict[str, Profile] = {}
+
+    def calls(self) -> list[Call]:
+        """What to call now: an inspection, the tool, or `complete`."""
+        paths = list(dict.fromkeys(self._conversation.data))[:FILES_INSPECTED]
+        if not paths:
+            return [self._refuse("No data file was given, and nothing can be done without one")]
+        looks = [Call(INSPECT, {"path": path}) for path in paths]
+        unseen = [look for look in looks if INSPECT in self._tools and self._conversation.answer(look) is None]
+        if unseen:
+            return unseen
+        blockers = [reason for path in paths if (reason := self._take_profile(path))]
+        if not self._profiles:
+            return [self._refuse(*blockers)]
+        plan = self._plan()
+        progress = work_through(plan.steps, self._targets, self._attempt, lambda step: replaces_table(step, self._role))
+        if progress.calls:
+            return progress.calls
+        return [self._complete(plan, progress, blockers)]
+
+    def _plan(self) -> Plan:
+        """The steps of the objective; a tool that the lead has chosen settles it."""
+        chosen = self._conversation.context.get("tool")
+        card = next((card for card in self._cards if card.name == chosen), None)
+        if card:
+            return Plan([Step(self._conversation.objective, card)])
+        return make_plan(self._conversation.objective, self._cards, joined(list(self._profiles.values())))
+
+    def _take_profile(self, path: str) -> str:
+        """Read what the inspection of a table said; the reason where it cannot be used."""
+        if INSPECT not in self._tools:
+            return f"{path}: {INSPECT} is not among the tools, so its columns are not known"
+        answer = self._conversation.answer(Call(INSPECT, {"path": path}))
+        if answer is None or answer.is_error:
+            return f"{path} cannot be used: {answer.error if answer else 'it was not inspected'}"
+        self._profiles[path] = read_profile(answer.results, path)
+        return ""
+
+    def _targets(self, step: Step) -> list[str]:
+        return targets_of(step.clause, list(self._profiles.values()))
+
+    def _attempt(self, step: Step, path: str, previous: Previous | None) -> Attempt:
+        look = Call(INSPECT, {"path": path})
+        seen = self._conversation.answer(look)
+        if seen is None:
+            return Attempt([look])
+        if seen.is_error:
+            return Attempt(failure=f"{path} cannot be used: {seen.error}")
+        if step.card.name == INSPECT:
+            return Attempt(done=Done(seen.summary, seen.results, notes=seen.texts("notes")))
+        profile = self._profiles.setdefault(path, read_profile(seen.results, path))
+        binding = bind(self._tools[step.card.name], step.clause, profile, previous or self._given)
+        if binding.refusals:
+            return Attempt(failure="; ".join(binding.refusals))
+        return self._call(step, binding)
+
+    def _call(self, step: Step, binding: Binding) -> Attempt:
+        """The calls of a step, side by side or each on what the one before wrote."""
+        done = Done(notes=list(binding.notes), blockers=list(binding.blockers))
+        waiting: list[Call] = []
+        failures: list[str] = []
+        answers: list[Answer] = []
+        for arguments in binding.calls:
+            table = _table(answers[-1]) if binding.is_chain and answers else None
+            call = Call(step.card.name, {**arguments, "path": table} if table else arguments)
+            answer = self._conversation.answer(call)
+            if answer is None:
+                waiting.append(call)
+            elif answer.is_error:
+                failures.append(answer.error)
+            else:
+                answers.append(answer)
+            if binding.is_chain and (waiting or failures):
+                break
+        if waiting:
+            return Attempt(waiting)
+        if failures and (binding.is_chain or not answers):
+            return Attempt(failure="; ".join(failures))
+        _gather(done, answers, is_chain=binding.is_chain)
+        done.blockers += failures
+        done.columns = tuple(name for call in binding.calls for name in _columns_of(call))
+        return Attempt(done=done)
+
+    def _complete(self, plan: Plan, progress: Progress, blockers: list[str]) -> Call:
+        done = [record for record in progress.records if record.done]
+        for record in progress.records:
+            said = quoted(record.step.clause)
+            if record.done:
+                blockers += [f'"{said}": {blocker}' for blocker in record.done.blockers]
+            else:
+                blockers.append(f'"{said}": {record.failure or "it was not reached"}')
+        blockers += plan.blockers
+        if not done:
+            is_gap = not plan.steps or any("is not offered" in record.failure for record in progress.records)
+            return self._refuse(*(blockers or ["The objective asks for nothing"]), is_gap=is_gap)
+        results, notes = small_results(_results(done))
+        findings = [note for record in done if record.done for note in record.done.notes]
+        summary = ". ".join(
+            record.done.summary.rstrip(". ") or quoted(record.step.clause) for record in done if record.done
+        )
+        answer = {
+            "status": "partial" if blockers else "success",
+            "summary": cut(f"{summary}.", limits.SUMMARY_CHARS),
+            "results": results,
+            "artifacts": [artifact for record in done if record.done for artifact in record.done.artifacts],
+            "findings": sentences([*plan.notes, *findings, *notes]),
+            "blockers": sentences(blockers),
+        }
+        return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))
+
+    def _refuse(self, *blockers: str, is_gap: bool = False) -> Call:
+        """Complete with nothing done. A capability that no tool has is a gap, anything else an error."""
+        answer: dict[str, Any] = {
+            "status": "capability_gap" if is_gap else "error",
+            "summary": cut(f"Nothing was done. {blockers[0]}", limits.SUMMARY_CHARS),
+            "blockers": sentences(blockers),
+        }
+        if is_gap:
+            answer["gap"] = {
+                "objective": quoted(self._conversation.objective),
+                "reason": cut(blockers[0], limits.ENTRY_CHARS),
+            }
+        return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))
+
+
+def _gather(done: Done, answers: list[Answer], *, is_chain: bool) -> None:
+    """Several answers to one step as one: of a chain the last table counts, the others lie on the way to it."""
+    done.summary = ". ".join(answer.summary.rstrip(". ") for answer in answers if answer.summary)
+    if is_chain or len(answers) == 1:
+        done.results = answers[-1].results
+    else:
+        done.results = {_title(answer, number): answer.results for number, answer in enumerate(answers, start=1)}
+    artifacts = [artifact for answer in answers for artifact in answer.records("artifacts")]
+    done.artifacts = [
+        _artifact(found) for found in (reversed(artifacts) if is_chain else artifacts) if found.get("path")
+    ]
+    done.notes += [note for answer in answers for note in answer.texts("notes")]
+
+
+def _title(answer: Answer, number: int) -> str:
+    return string_of(answer.results, "column") or str(number)
+
+
+def _artifact(found: dict[str, Any]) -> dict[str, Any]:
+    kind = string_of(found, "kind")
+    known = kind if kind in ("table", "plot", "report", "other") else "other"
+    return {"path": string_of(found, "path"), "kind": known, "title": string_of(found, "title")}
+
+
+def _table(answer: Answer) -> str | None:
+    return Done(artifacts=answer.records("artifacts")).table
+
+
+def _columns_of(arguments: dict[str, Any]) -> list[str]:
+    """Column names among the arguments of a call, as far as their names say so."""
+    listed = arguments.get("columns")
+    names = listed if isinstance(listed, list) else [arguments.get(key) for key in ("column", "x", "y")]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _results(done: list[Record]) -> dict[str, Any]:
+    """The results of the only step as they are, those of several each under its tool."""
+    found = [(record.step.card.name, dict(record.done.results)) for record in done if record.done]
+    if len(found) == 1:
+        return found[0][1]
+    return {f"{number}_{name}": results for number, (name, results) in enumerate(found, start=1)}

@@ -1,0 +1,114 @@
+"""Which data files the lead works on, and what it knows of them: from `list_files` alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
+from outcrop.models.offline.mentions import ColumnFinder
+from outcrop.models.offline.profile import Profile, read_profile
+from outcrop.models.offline.words import words_of
+
+LIST_FILES = "list_files"
+TABLES_AT_ONCE = 20
+FILES_NAMED = 10
+SHORTEST_STEM = 4
+"""A file is known by its name without ending only from so many letters: `a.csv` is not meant by "a"."""
+
+
+@dataclass
+class Tables:
+    """The tables to work on; or the calls that must be made first; or the reason why there is nothing to work on."""
+
+    profiles: list[Profile] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    blockers: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def find_tables(conversation: Conversation) -> Tables:
+    """Look at the data files given, else at the only table there is, else at those the objective names."""
+    paths = list(dict.fromkeys(conversation.data))
+    tables = Tables()
+    if not paths:
+        listing = Call(LIST_FILES, {})
+        answer = conversation.answer(listing)
+        if answer is None:
+            return Tables(calls=[listing])
+        paths = _choose(answer, conversation.objective, tables)
+    for start in range(0, len(paths), TABLES_AT_ONCE):
+        _describe(conversation, paths[start : start + TABLES_AT_ONCE], tables)
+    return tables
+
+
+def targets_of(clause: str, profiles: Sequence[Profile]) -> list[str]:
+    """The tables that a clause is about: those it names, else those with most of the columns it names, else all."""
+    if len(profiles) < 2:
+        return [profile.path for profile in profiles]
+    named = [profile.path for profile in profiles if is_named(profile.path, clause)]
+    if named:
+        return named
+    words = words_of(clause)
+    counts = {profile.path: len(ColumnFinder(profile).find(clause, words).columns) for profile in profiles}
+    most = max(counts.values())
+    return [path for path, count in counts.items() if count == most]
+
+
+def is_named(path: str, text: str) -> bool:
+    """Whether a text names a file by its path, its name or its name without the ending."""
+    name = PurePosixPath(path)
+    said = [path, name.name] + ([name.stem] if len(name.stem) >= SHORTEST_STEM else [])
+    return any(re.search(rf"(?<![\w.]){re.escape(each)}(?!\w)", text, re.IGNORECASE) for each in said)
+
+
+def _choose(listing: Answer, objective: str, tables: Tables) -> list[str]:
+    """The data file when none was given."""
+    if listing.is_error:
+        tables.blockers.append(f"The files could not be listed: {listing.error}")
+        return []
+    found = listing.results.get("files")
+    files = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    paths = [string_of(entry, "path") for entry in files if entry.get("kind") == "table"]
+    data = [path for path in paths if path and "results" not in PurePosixPath(path).parts[:-1]]
+    named = [path for path in paths if path and is_named(path, objective)]
+    if named or len(data) == 1:
+        chosen = named or data
+        tables.notes.append(f"No data file was given; taken: {', '.join(chosen)}")
+        return chosen
+    if not data:
+        tables.blockers.append("There is no table in the workspace; name a data file with --data FILE")
+        return []
+    shown = ", ".join(data[:FILES_NAMED]) + (f" and {len(data) - FILES_NAMED} more" if len(data) > FILES_NAMED else "")
+    tables.blockers.append(f"No data file was given and there are {len(data)}: {shown}. Name one with --data FILE")
+    return []
+
+
+def _describe(conversation: Conversation, paths: list[str], tables: Tables) -> None:
+    call = Call(LIST_FILES, {"tables": paths})
+    answer = conversation.answer(call)
+    if answer is None:
+        tables.calls.append(call)
+        return
+    if answer.is_error:
+        tables.blockers.append(f"{', '.join(paths)}: {answer.error}")
+        return
+    described = {string_of(entry, "path"): entry for entry in _entries(answer)}
+    lacking = [path for path in paths if path not in described]
+    if len(paths) > 1:
+        # Many wide tables do not fit into one capped answer; one at a time they do.
+        for path in lacking:
+            _describe(conversation, [path], tables)
+    for path in paths:
+        entry = described.get(path, {})
+        if string_of(entry, "error"):
+            tables.blockers.append(f"{path} cannot be used: {string_of(entry, 'error')}")
+        elif path in described or len(paths) == 1:
+            tables.profiles.append(read_profile(entry, path))
+
+
+def _entries(answer: Answer) -> list[dict[str, object]]:
+    found = answer.results.get("tables")
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []

@@ -1,0 +1,136 @@
+"""Summaries equal numpy, per column and per group, and say what they count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from outcrop_schemas import wire
+from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.tools import summarize
+from outcrop_specialists.tools.base import ToolContext, ToolResult
+
+WriteRows = Callable[..., str]
+ReadRows = Callable[[str], list[list[str]]]
+
+
+def run(context: ToolContext, path: str, **arguments: object) -> ToolResult:
+    result = summarize.run(context, summarize.Arguments(path=path, **arguments))
+    wire.dumps(result.as_json())
+    return result
+
+
+def by_numpy(values: np.ndarray) -> dict[str, float]:
+    return {
+        "count": len(values),
+        "mean": values.mean(),
+        "sd": values.std(ddof=1),
+        "min": values.min(),
+        "p5": np.percentile(values, 5),
+        "p25": np.percentile(values, 25),
+        "p50": np.percentile(values, 50),
+        "p75": np.percentile(values, 75),
+        "p95": np.percentile(values, 95),
+        "max": values.max(),
+        "sum": values.sum(),
+    }
+
+
+def test_every_figure_of_the_wines_equals_numpy(context: ToolContext, write_rows: WriteRows) -> None:
+    wines = load_wine()
+    path = write_rows("wines.csv", wines.feature_names, wines.data.tolist())
+    result = run(context, path)
+    for index, name in enumerate(wines.feature_names):
+        expected = by_numpy(wines.data[:, index])
+        found = result.results["columns"][name]
+        assert found["missing"] == 0
+        for figure, value in expected.items():
+            assert found[figure] == pytest.approx(value, rel=1e-9), (name, figure)
+    assert "type 7" in result.results["rule"]
+    assert "n - 1" in result.results["rule"]
+
+
+def test_the_file_holds_the_same_figures_in_full(
+    context: ToolContext, write_rows: WriteRows, read_rows: ReadRows
+) -> None:
+    path = write_rows("a.csv", ["a", "b"], [[0.1, 1], [0.2, 2], [0.7, 4]])
+    result = run(context, path, columns=["a"])
+    header, row = read_rows(result.artifacts[0].path)
+    figures = dict(zip(header, row, strict=True))
+    assert figures["column"] == "a"
+    for name, value in result.results["columns"]["a"].items():
+        assert float(figures[name]) == value
+
+
+def test_groups_equal_numpy_and_rows_without_a_group_are_one_and_said(
+    context: ToolContext, write_rows: WriteRows
+) -> None:
+    rng = np.random.default_rng(3)
+    rows = [[group, value] for group, value in zip(["b", "a", None] * 20, rng.normal(size=60).tolist(), strict=True)]
+    rows[0][1] = None
+    result = run(context, write_rows("a.csv", ["unit", "v"], rows), columns=["v"], by="unit")
+    found = result.results["columns"]["v"]
+    assert list(found) == ["a", "b", "(missing)"]
+    for group, key in (("a", "a"), ("b", "b"), (None, "(missing)")):
+        values = np.array([value for name, value in rows if name == group and value is not None])
+        for figure, value in by_numpy(values).items():
+            assert found[key][figure] == pytest.approx(value, rel=1e-9), (group, figure)
+    assert found["b"]["missing"] == 1
+    assert result.notes == ["20 rows have no value in unit; they form the group (missing)"]
+
+
+def test_groups_of_numbers_come_in_their_order(context: ToolContext, write_rows: WriteRows) -> None:
+    path = write_rows("a.csv", ["cluster", "v"], [[10, 1.5], [2, 2.5], [10, 3.5]])
+    found = run(context, path, columns=["v"], by="cluster").results["columns"]["v"]
+    assert {group: record["mean"] for group, record in found.items()} == {"2": 2.5, "10": 2.5}
+    assert list(found) == ["2", "10"]
+
+
+def test_percentiles_are_those_asked_for(context: ToolContext, write_rows: WriteRows) -> None:
+    path = write_rows("a.csv", ["v"], [[1], [2], [3], [4]])
+    found = run(context, path, percentiles=[25, 97.5]).results["columns"]["v"]
+    assert found["p25"] == 1.75
+    assert found["p97.5"] == pytest.approx(np.percentile([1, 2, 3, 4], 97.5), rel=1e-12)
+    assert "p50" not in found
+
+
+def test_what_is_not_defined_is_null(context: ToolContext, write_rows: WriteRows) -> None:
+    path = write_rows("a.csv", ["g", "v"], [["one", 5], ["none", None], ["two", 1], ["two", 2]])
+    found = run(context, path, by="g").results["columns"]["v"]
+    assert found["one"]["sd"] is None
+    assert found["one"]["mean"] == 5
+    assert found["none"]["count"] == 0
+    assert found["none"]["mean"] is None
+    assert found["none"]["p50"] is None
+
+
+def test_at_most_twenty_records_are_shown_and_the_rest_is_counted(
+    context: ToolContext, write_rows: WriteRows, read_rows: ReadRows
+) -> None:
+    names = [f"c{number}" for number in range(25)]
+    result = run(context, write_rows("a.csv", names, [list(range(25)), list(range(25, 50))]))
+    assert list(result.results["columns"]) == names[:20]
+    assert "5 further records" in result.results["not_shown"]
+    assert len(read_rows(result.artifacts[0].path)) == 26
+
+
+def test_a_grouping_column_called_like_a_figure_keeps_both(
+    context: ToolContext, write_rows: WriteRows, read_rows: ReadRows
+) -> None:
+    result = run(context, write_rows("a.csv", ["count", "v"], [["x", 1], ["y", 2]]), columns=["v"], by="count")
+    header, *rows = read_rows(result.artifacts[0].path)
+    assert [row[header.index("count_group")] for row in rows] == ["x", "y"]
+    assert [row[header.index("count")] for row in rows] == ["1", "1"]
+
+
+def test_text_and_unknown_columns_are_refused_by_field(context: ToolContext, write_rows: WriteRows) -> None:
+    path = write_rows("a.csv", ["rock", "v"], [["basalt", 1], ["granite", 2]])
+    with pytest.raises(ArgumentError, match="rock") as refused:
+        run(context, path, columns=["rock"])
+    assert refused.value.field == "columns"
+    with pytest.raises(ArgumentError, match="rocks") as refused:
+        run(context, path, by="rocks")
+    assert refused.value.field == "by"
