@@ -27,7 +27,7 @@ def arbitrary_results(draw: st.DrawFn) -> dict[str, Any]:
     """Arbitrary JSON objects, most of them over the limit in one way or another."""
     found: dict[str, Any] = draw(st.dictionaries(text, values, max_size=12))
     if draw(st.booleans()):
-        found[draw(text)] = draw(st.sampled_from("ab\"\\\n\u2028😀é")) * draw(st.integers(0, 30_000))
+        found[draw(text)] = draw(st.sampled_from('ab"\\\n\u2028😀é')) * draw(st.integers(0, 30_000))
     for number in range(draw(st.sampled_from([0, 0, 30, 2_000]))):
         found[f"k{number}"] = number
     if draw(st.booleans()):
@@ -114,11 +114,11 @@ def outcome(**fields: Any) -> Outcome:
     return Outcome.model_validate({**base, "started_at": "2026-01-01T00:00:00Z", "duration_s": 1.0, **fields})
 
 
-sentences = st.lists(st.text(alphabet="a\"\x00é😀", max_size=700), max_size=60)
+sentences = st.lists(st.text(alphabet='a"\x00é😀', max_size=700), max_size=60)
 
 
 @given(
-    summary=st.text(alphabet="a\x01\"", max_size=5_000),
+    summary=st.text(alphabet='a\x01"', max_size=5_000),
     findings=sentences,
     blockers=sentences,
     errors=sentences,
@@ -128,7 +128,9 @@ sentences = st.lists(st.text(alphabet="a\"\x00é😀", max_size=700), max_size=6
     results=arbitrary_results(),
 )
 @settings(max_examples=100, deadline=None)
-def test_a_whole_outcome_fits_its_limit(summary: str, supports: list[str], results: dict[str, Any], **fields: Any) -> None:
+def test_a_whole_outcome_fits_its_limit(
+    summary: str, supports: list[str], results: dict[str, Any], **fields: Any
+) -> None:
     capped = cap_outcome(
         outcome(
             summary=summary,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,10 @@ def living(mark: str) -> list[int]:
         if any(mark in part for part in process.info["cmdline"] or []) and process.info["status"] != "zombie":
             found.append(process.pid)
     return found
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_a_program_in_any_language_is_a_specialist(pool: Pool) -> None:
@@ -255,7 +258,9 @@ async def test_orders_that_make_no_sense_are_refused_before_anything_starts(pool
 async def test_a_watcher_is_told_of_start_progress_and_end(workspace: Path, program: Any) -> None:
     events: list[Event] = []
     async with Pool(workers=1, workspace=workspace, watcher=events.append) as pool:
-        await pool.dispatch("mine", "watch me", command=program("say(type='progress', text='half', done=5); complete()"))
+        await pool.dispatch(
+            "mine", "watch me", command=program("say(type='progress', text='half', done=5); complete()")
+        )
     assert [type(event) for event in events] == [DispatchStarted, DispatchProgress, DispatchEnded]
     progress = events[1]
     assert isinstance(progress, DispatchProgress)
@@ -272,10 +277,10 @@ async def test_a_flood_of_stderr_does_not_block_and_its_end_is_kept(pool: Pool, 
 async def test_dispatches_leave_no_descriptor_open(pool: Pool, program: Any) -> None:
     command = program("complete()")
     await pool.dispatch("mine", command=command)
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_descriptors()
     for _ in range(3):
         await asyncio.gather(*(pool.dispatch("mine", command=command) for _ in range(8)))
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_descriptors() == before
 
 
 async def test_the_transcript_has_everything_that_was_printed(pool: Pool, program: Any) -> None:

@@ -19,7 +19,14 @@ from outcrop_schemas.errors import JournalError
 
 
 def start_body(objective: str = "summarise — 😀") -> dict[str, object]:
-    return {"specialist": "analytics", "objective": objective, "data": [], "context": {}, "command": None, "timeout_s": 1}
+    return {
+        "specialist": "analytics",
+        "objective": objective,
+        "data": [],
+        "context": {},
+        "command": None,
+        "timeout_s": 1,
+    }
 
 
 def end_body(dispatch_id: str, status: str = "success") -> dict[str, object]:
@@ -105,7 +112,9 @@ def test_a_second_process_cannot_append_to_a_living_journal(tmp_path: Path) -> N
 
 async def test_a_full_disk_is_a_typed_error_for_everyone_who_waits(tmp_path: Path) -> None:
     journal = Journal(Path("/dev/full"), os.open("/dev/full", os.O_WRONLY), 0)
-    found = await asyncio.gather(*(journal.append("event", "r", {"kind": "x"}) for _ in range(3)), return_exceptions=True)
+    found = await asyncio.gather(
+        *(journal.append("event", "r", {"kind": "x"}) for _ in range(3)), return_exceptions=True
+    )
     assert [type(error) for error in found] == [JournalError] * 3
     assert "No space left" in str(found[0])
 

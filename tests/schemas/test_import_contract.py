@@ -34,7 +34,9 @@ def imported(path: Path) -> set[str]:
 def test_a_package_imports_only_what_the_design_allows(folder: str) -> None:
     files = list((ROOT / folder).rglob("*.py"))
     assert files
-    wrong = {str(path.relative_to(ROOT)): found for path in files if (found := (imported(path) & OURS) - ALLOWED[folder])}
+    wrong = {
+        str(path.relative_to(ROOT)): found for path in files if (found := (imported(path) & OURS) - ALLOWED[folder])
+    }
     assert wrong == {}
 
 
@@ -66,6 +68,6 @@ def test_the_command_line_loads_nothing_but_argparse_for_help() -> None:
 def test_outcrop_works_inside_an_application_with_a_schemas_folder_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "schemas").mkdir()
     (tmp_path / "schemas" / "__init__.py").write_text("MINE = True\n")
-    program = "import sys; sys.path.insert(0, ''); import schemas, outcrop; from outcrop import Pool; print(schemas.MINE, Pool)"
+    program = "import sys; sys.path.insert(0, ''); import schemas; from outcrop import Pool; print(schemas.MINE, Pool)"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("True <class 'outcrop.pool.Pool'>")

@@ -68,7 +68,7 @@ def shared_file(context: ToolContext) -> Callable[[str], str]:
 
 @pytest.fixture
 def write_workbook(context: ToolContext) -> Callable[..., str]:
-    """Write an .xlsx by hand. Cells are text, numbers, bools, None, or `=formula` without a stored result."""
+    """Write an .xlsx by hand. Cells are text, numbers, bools, None, `=formula` without a result or `#N/A`."""
 
     def write(name: str, sheets: dict[str, list[list[Any]]], hidden: Sequence[str] = ()) -> str:
         with ZipFile(context.workspace / name, "w") as archive:
@@ -134,6 +134,8 @@ def _cell(row: int, column: int, value: Any) -> str:
         return f'<c r="{at}" t="b"><v>{int(value)}</v></c>'
     if isinstance(value, int | float):
         return f'<c r="{at}"><v>{value!r}</v></c>'
+    if value in ("#N/A", "#DIV/0!"):
+        return f'<c r="{at}" t="e"><v>{value}</v></c>'
     if value.startswith("="):
         return f'<c r="{at}"><f>{escape(value[1:])}</f></c>'
     return f'<c r="{at}" t="inlineStr"><is><t>{escape(value)}</t></is></c>'

@@ -39,7 +39,9 @@ def test_spellings_of_above_a_limit(text: str, limit: float) -> None:
     assert found.limits.to_list() == [limit]
 
 
-@pytest.mark.parametrize("text", ["bdl", "BDL", "b.d.l.", "nd", "N.D.", "not detected", "Non-detect", "<LOD", "< DL", "<mdl"])
+@pytest.mark.parametrize(
+    "text", ["bdl", "BDL", "b.d.l.", "nd", "N.D.", "not detected", "Non-detect", "<LOD", "< DL", "<mdl"]
+)
 def test_words_for_below_the_limit(text: str) -> None:
     found = find_censored(pl.Series([text, "0.5", "0.7"]))
     assert found.words.to_list() == [True, False, False]

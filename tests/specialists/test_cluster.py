@@ -98,7 +98,8 @@ def test_a_row_with_a_gap_keeps_its_place_without_a_label_and_with_a_reason(
     rows: list[list[float | None]] = blobs[1].tolist()
     rows[4][1] = rows[30][0] = None
     rows[31] = [None, None]
-    result = run(context, write_rows("gaps.csv", ["a", "b"], rows), ["a", "b"])
+    path = write_rows("gaps.csv", ["sample", "a", "b"], [[f"s{number}", *row] for number, row in enumerate(rows)])
+    result = run(context, path, ["a", "b"])
     labels, reasons = column(read_rows, result, "cluster"), column(read_rows, result, "cluster_reason")
     assert {row: (labels[row], reasons[row]) for row in range(60) if not labels[row]} == {
         4: ("", "missing: b"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ from outcrop_specialists.tools.columns import find_column, find_columns, numeric
 from outcrop_specialists.tools.reading import Table
 
 
-def table(**columns: list[object]) -> Table:
+def table(**columns: list[Any]) -> Table:
     return Table(Path("/w/a.csv"), pl.DataFrame(columns, strict=False))
 
 
@@ -27,7 +28,7 @@ def test_a_column_is_found_exactly_or_by_its_only_look_alike() -> None:
 
 def test_an_unknown_column_is_answered_with_the_closest_names() -> None:
     known = table(Location=[1], Cu_pct=[2], Cu_ppm_pXRF=[3])
-    with pytest.raises(ArgumentError, match="a.csv has no column 'Cu_pc'; closest: 'Cu_pct'") as caught:
+    with pytest.raises(ArgumentError, match=r"a\.csv has no column 'Cu_pc'; closest: 'Cu_pct'") as caught:
         find_column(known, "Cu_pc", "x")
     assert caught.value.field == "x"
     with pytest.raises(ArgumentError, match="closest: 'Location'"):
@@ -69,7 +70,9 @@ def test_numbers_come_as_float64_with_nan_as_missing() -> None:
     ],
 )
 def test_a_column_that_is_not_numeric_is_refused_with_an_example(values: list[object], reason: str) -> None:
-    known = Table(Path("/w/a.csv"), pl.DataFrame({"c": values}, schema={"c": pl.Boolean} if True in values else {"c": pl.String}))
+    known = Table(
+        Path("/w/a.csv"), pl.DataFrame({"c": values}, schema={"c": pl.Boolean} if True in values else {"c": pl.String})
+    )
     with pytest.raises(ArgumentError, match=reason) as caught:
         numeric(known, "c", "x")
     assert caught.value.field == "x"

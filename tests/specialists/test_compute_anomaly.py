@@ -1,4 +1,4 @@
-"""Scores and flags equal the textbook, column by column, and a column without spread is skipped, never divided by zero."""
+"""Scores and flags equal the textbook; a column without spread is skipped with its reason, never divided by zero."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from outcrop_specialists.tools.chemistry import is_oxide, symbol_of
-from outcrop_specialists.tools.profile import ColumnProfile, profile_table, with_role
+from outcrop_specialists.tools.profile import ColumnProfile, profile_table
 from outcrop_specialists.tools.reading import Table
 from outcrop_specialists.tools.units import is_unit, split_unit
 
@@ -24,7 +24,7 @@ def roles(columns: dict[str, list[Any]], units: dict[str, str] | None = None) ->
     return {name: profile.role for name, profile in profiles(columns, units).items()}
 
 
-def numbers(*names: str) -> dict[str, list[float]]:
+def numbers(*names: str) -> dict[str, list[Any]]:
     return {name: [0.5, 1.5, 2.5] for name in names}
 
 
@@ -81,20 +81,37 @@ def test_degrees_are_longitude_and_latitude_only_within_their_range() -> None:
 
 
 def test_collar_tables_have_coordinates_and_hole_ids() -> None:
-    columns = {"BHID": ["1", "A", "B"], **numbers("XCOLLAR", "YCOLLAR", "ZCOLLAR", "Easting", "Northing", "Elevation")}
+    columns: dict[str, list[Any]] = {
+        "BHID": ["1", "A", "B"],
+        **numbers("XCOLLAR", "YCOLLAR", "ZCOLLAR", "Easting", "Northing", "Elevation"),
+    }
     assert list(roles(columns).values()) == ["hole_id", "x", "y", "z", "x", "y", "z"]
 
 
 def test_interval_tables_have_from_to_and_elements() -> None:
-    columns = {"HoleID": [1, 1, 2], **numbers("FROM", "TO", "CU", "S", "Depth_m", "MaxDepth")}
-    assert list(roles(columns).values()) == ["hole_id", "depth_from", "depth_to", "element", "measure", "depth", "measure"]
+    columns: dict[str, list[Any]] = {"HoleID": [1, 1, 2], **numbers("FROM", "TO", "CU", "S", "Depth_m", "MaxDepth")}
+    assert list(roles(columns).values()) == [
+        "hole_id",
+        "depth_from",
+        "depth_to",
+        "element",
+        "measure",
+        "depth",
+        "measure",
+    ]
     assert roles(numbers("CU", "FE", "S"))["S"] == "element"
 
 
 def test_y_is_yttrium_beside_elements_and_a_coordinate_beside_x() -> None:
     assert roles(numbers("W", "Y", "Zn", "Zr"))["Y"] == "element"
     assert roles(numbers("X", "Y", "Zn", "Zr"))["Y"] == "y"
-    assert roles(numbers("x", "y", "Y", "Zn", "Zr")) == {"x": "x", "y": "y", "Y": "element", "Zn": "element", "Zr": "element"}
+    assert roles(numbers("x", "y", "Y", "Zn", "Zr")) == {
+        "x": "x",
+        "y": "y",
+        "Y": "element",
+        "Zn": "element",
+        "Zr": "element",
+    }
     assert roles(numbers("X", "Y_ppm", "Zn"))["Y_ppm"] == "element"
     assert roles(numbers("x", "y")) == {"x": "x", "y": "y"}
 
@@ -105,7 +122,9 @@ def test_single_letters_are_elements_only_among_elements() -> None:
     assert roles(numbers("B_ppm"))["B_ppm"] == "element"
 
 
-@pytest.mark.parametrize("name", ["Au", "au_ppm", "Au Check_ppm", "iron_mg_l", "SiO2", "FeOT(wt%)", "LOI_pct", "Au_2", "Au.1"])
+@pytest.mark.parametrize(
+    "name", ["Au", "au_ppm", "Au Check_ppm", "iron_mg_l", "SiO2", "FeOT(wt%)", "LOI_pct", "Au_2", "Au.1"]
+)
 def test_names_of_elements_and_oxides(name: str) -> None:
     assert roles(numbers(name))[name] == "element"
 
@@ -140,11 +159,6 @@ def test_identifiers_labels_categories_and_text() -> None:
         "date",
         "category",
     ]
-
-
-def test_columns_can_be_asked_for_by_role() -> None:
-    table = Table(Path("/w/a.csv"), pl.DataFrame(numbers("Au", "Cu", "x")))
-    assert with_role(profile_table(table), "element") == ["Au", "Cu"]
 
 
 def test_units_and_symbols_by_themselves() -> None:

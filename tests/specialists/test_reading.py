@@ -153,3 +153,12 @@ def test_a_single_column_keeps_its_gaps_through_writing(context: ToolContext, va
     if not any(value is not None for value in values):
         return
     assert read_table(context, "one.csv").frame["only"].to_list() == values
+
+
+def test_notes_never_quote_a_cell(context: ToolContext, write_file: WriteFile) -> None:
+    text = "mixed,zeros,codes,empty,short\n" + "1,2,3,4,5\n" * 9 + "CANARY,0991,77E9,NA,\n" + "Total CANARY,1,2,3,4\n"
+    table = read_table(context, write_file("c.csv", text))
+    notes = " ".join(table.notes)
+    assert len(table.notes) >= 4
+    for value in ("CANARY", "0991", "77E9"):
+        assert value not in notes

@@ -54,6 +54,20 @@ def test_formulas_without_results_are_refused_and_not_read_as_missing(
         read_table(context, name)
 
 
+def test_error_cells_are_counted_and_not_silently_missing(
+    context: ToolContext, write_workbook: Callable[..., str]
+) -> None:
+    sheets = {"other": [["x"]], "S": [["a", "b"], [1, 2], ["#DIV/0!", 3]]}
+    table = read_table(context, write_workbook("b.xlsx", sheets))
+    assert table.frame["a"].to_list() == [1, None]
+    assert "CHECK: 1 cells hold an error and read as missing (first A3)" in table.notes
+
+
+def test_formulas_of_another_sheet_do_not_matter(context: ToolContext, write_workbook: Callable[..., str]) -> None:
+    sheets = {"S": [["a"], [1], [2]], "other": [["b"], ["=1+1"]]}
+    assert read_table(context, write_workbook("b.xlsx", sheets)).frame.rows() == [(1,), (2,)]
+
+
 def test_a_workbook_is_known_by_its_content(context: ToolContext, write_workbook: Callable[..., str]) -> None:
     assert read_table(context, write_workbook("b.csv", {"S": [["a"], [1], [2]]})).frame.rows() == [(1,), (2,)]
 

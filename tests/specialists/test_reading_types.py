@@ -34,9 +34,9 @@ def test_numbers_become_numbers(values: tuple[str | None, ...], expected: list[f
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        (("000837", "837"), "1 leading zeros as in codes, such as 000837"),
-        (("0E0", "0E8", "12"), "2 look like codes, such as 0E0"),
-        (("12E4", "1E2", "1998E107", "100"), "3 look like codes, such as 12E4"),
+        (("000837", "837"), "1 with leading zeros as in codes, first in data row 1"),
+        (("0E0", "0E8", "12"), "2 with exponents as in codes, first in data row 1"),
+        (("100", "12E4", "1E2", "1998E107"), "3 with exponents as in codes, first in data row 2"),
         (("9223372036854775808", "1"), "integers beyond 64 bits"),
         (("9007199254740993", "0.5"), "long integers beside decimals"),
         (("1.5E400", "1.0"), "beyond 64-bit floats"),
@@ -52,7 +52,7 @@ def test_one_late_word_keeps_the_whole_column_text() -> None:
     column, notes = typed(*["1"] * 5000, "<5")
     assert column.dtype == pl.String
     assert notes == (
-        "kept as text though mostly numbers: 'c' (1 of 5001 values are not numbers, such as '<5'; "
+        "kept as text though mostly numbers: 'c' (1 of 5001 values are not numbers, first in data row 5001; "
         "1 are beyond a detection limit)"
     )
 
@@ -98,8 +98,12 @@ def test_decimal_commas_are_read_where_they_can_be_nothing_else() -> None:
 def test_a_comma_or_point_that_can_be_read_in_two_ways_leaves_text() -> None:
     column, notes = typed("1,234", "5,678", comma=True)
     assert column.to_list() == ["1,234", "5,678"]
-    assert "decimals or thousands, such as 1,234" in notes
-    both = [pl.Series("certain", ["1,5", "2"]), pl.Series("point", ["1.234", "2.500"]), pl.Series("comma", ["1,234", "2"])]
+    assert "decimals or thousands, first in data row 1" in notes
+    both = [
+        pl.Series("certain", ["1,5", "2"]),
+        pl.Series("point", ["1.234", "2.500"]),
+        pl.Series("comma", ["1,234", "2"]),
+    ]
     found = type_columns(both, comma_decimals=True)
     assert [column.to_list() for column in found.columns] == [[1.5, 2.0], ["1.234", "2.500"], [1.234, 2.0]]
 
@@ -120,7 +124,9 @@ def test_decimal_commas_are_not_looked_for_in_comma_separated_files() -> None:
         ([1, 2], []),
     ],
 )
-def test_fill_values_are_suspected_only_far_from_the_rest(values: list[float], expected: list[tuple[float, int]]) -> None:
+def test_fill_values_are_suspected_only_far_from_the_rest(
+    values: list[float], expected: list[tuple[float, int]]
+) -> None:
     assert sentinels_of(pl.Series("c", values)) == expected
 
 

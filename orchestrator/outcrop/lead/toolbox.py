@@ -130,9 +130,9 @@ class LeadToolbox:
             outcome = await self._desk.call_tool(name, arguments)
             if not outcome.is_good:
                 raise DataError("; ".join(outcome.errors) or f"{name}: {outcome.status}")
-            content = wire.dumps(
-                {"summary": outcome.summary, "results": outcome.results, "notes": outcome.findings}
-            ).decode()
+            # Notes on reading quote cells; the lead gets names, types and counts.
+            found = {"summary": outcome.summary, "results": outcome.results, "reading_notes": len(outcome.findings)}
+            content = wire.dumps(found).decode()
             await self._desk.note("lead_tool", {"call_id": call_id, "name": name, "content": content})
             return content
 

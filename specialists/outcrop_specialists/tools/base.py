@@ -11,14 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
 
-ReportProgress = Callable[[str, int | None, int | None], None]
+
+class ReportProgress(Protocol):
+    """Says what is being done and how far it is: rows done of rows in all."""
+
+    def __call__(self, text: str, done: int | None = None, total: int | None = None) -> None: ...
+
+
+def report_to_nobody(text: str, done: int | None = None, total: int | None = None) -> None:
+    """For tools that run where nobody watches."""
 
 
 class ToolArguments(BaseModel):
@@ -34,7 +42,7 @@ class ToolContext:
     workspace: Path
     results_dir: Path
     scratch: Path
-    report: ReportProgress = field(default=lambda text, done=None, total=None: None)
+    report: ReportProgress = report_to_nobody
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class ToolResult:
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        found = {"summary": self.summary, "results": self.results}
+        found: dict[str, Any] = {"summary": self.summary, "results": self.results}
         if self.artifacts:
             found["artifacts"] = [artifact.model_dump(exclude_none=True) for artifact in self.artifacts]
         if self.notes:

@@ -64,7 +64,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         title=f"Groups of {table.path.name} on {', '.join(names)}",
         write=lambda path: write_csv(frame, path),
     )
-    context.report("measuring the separation of the groups", None, None)
+    context.report("measuring the separation of the groups")
     results = _results(taken, scaled, labels, arguments) | {"label_column": label_column}
     if inertia is not None:
         results["inertia"] = inertia
@@ -172,8 +172,7 @@ def _rule(arguments: Arguments, silhouette_rows: int, *, is_sampled: bool) -> st
     scale = "columns standardised to mean 0, sd 1" if arguments.standardize else "columns not standardised"
     return (
         f"{how}; {scale}; groups numbered by decreasing size; centres are means of the untransformed values; "
-        f"silhouette on {silhouette_rows} rows"
-        + (f" drawn with seed {arguments.seed}" if is_sampled else "")
+        f"silhouette on {silhouette_rows} rows" + (f" drawn with seed {arguments.seed}" if is_sampled else "")
     )
 
 

@@ -47,9 +47,14 @@ def is_latitude(name: str) -> bool:
 
 
 def naming_columns(table: Table) -> list[str]:
-    """Numeric columns that say where or which a row is (places, identifiers, group labels) rather than measure it."""
-    numeric = set(numeric_columns(table))
-    return [profile.name for profile in profile_table(table) if profile.role in NAMING and profile.name in numeric]
+    """Numeric columns that say where or which a row is (places, identifiers, group labels) rather than measure it.
+
+    A `Y` without an `X` is rather yttrium than a place.
+    """
+    profiles, numeric = profile_table(table), set(numeric_columns(table))
+    roles = {profile.role for profile in profiles}
+    naming = NAMING if {"x", "y"} <= roles else NAMING - {"x", "y"}
+    return [profile.name for profile in profiles if profile.role in naming and profile.name in numeric]
 
 
 def _key(name: str) -> str:

@@ -152,7 +152,7 @@ def publish_figure(
     context: ToolContext, tool: Tool, table: Table, parameters: dict[str, Any], figure: Figure, title: str
 ) -> Drawn:
     """Save, check and publish a figure. Raises DataError where the saved file is not what was drawn."""
-    context.report("saving the figure", None, None)
+    context.report("saving the figure")
     published = publish(
         context,
         tool,

@@ -8,8 +8,8 @@ from typing import Any
 from outcrop_schemas import wire
 from outcrop_specialists.paths import resolve_inside
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.publish import LINEAGE_FOLDER
 
+LINEAGE_FOLDER = ".lineage"
 # A chain of derived files longer than this is a loop or nobody's work.
 GENERATIONS = 50
 
@@ -20,7 +20,7 @@ def parameters_of(context: ToolContext, path: Path, tool: str) -> dict[str, Any]
     None where no record says so. Raises PathError where a record leads out of the workspace.
     """
     for _ in range(GENERATIONS):
-        record = _record(path)
+        record = record_of(path)
         if record is None:
             return None
         if record.get("tool") == tool:
@@ -33,10 +33,15 @@ def parameters_of(context: ToolContext, path: Path, tool: str) -> dict[str, Any]
     return None
 
 
-def _record(path: Path) -> dict[str, Any] | None:
+def record_of(path: Path) -> dict[str, Any] | None:
+    """The lineage record of a derived file; None for a file that Outcrop did not make."""
     try:
-        record = wire.loads((path.parent / LINEAGE_FOLDER / f"{path.name}.json").read_bytes())
+        record = wire.loads(record_path(path).read_bytes())
     except (OSError, ValueError):
-        # A file that Outcrop did not make has no record: that is an answer, not a fault.
         return None
     return record if isinstance(record, dict) else None
+
+
+def record_path(path: Path) -> Path:
+    """Where the lineage record of a file lies."""
+    return path.parent / LINEAGE_FOLDER / f"{path.name}.json"

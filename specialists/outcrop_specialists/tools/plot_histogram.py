@@ -50,7 +50,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     drawn_values = values[is_drawn]
     edges, rule = bin_edges(drawn_values, arguments.bins, log=arguments.log)
 
-    context.report("drawing the histogram", None, None)
+    context.report("drawing the histogram")
     figure = _draw(f"Histogram of {name}, {table.path.name}", drawn_values, edges, log=arguments.log)
     axes = figure.axes[0]
     axes.set_xlabel(figures.axis_label(name, table.units.get(name)))

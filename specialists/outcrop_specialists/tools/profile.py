@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +45,6 @@ def profile_table(table: Table) -> list[ColumnProfile]:
     return [_profile(*each) for each in zip(columns, facts, roles, censored, strict=True)]
 
 
-def column_types(frame: pl.DataFrame) -> list[ColumnType]:
-    """The type of every column in the five words that people use for them."""
-    return [column_type(column) for column in frame.get_columns()]
-
-
 def column_type(column: pl.Series) -> ColumnType:
     import polars as pl
 
@@ -61,11 +55,6 @@ def column_type(column: pl.Series) -> ColumnType:
     if column.dtype == pl.Boolean:
         return "boolean"
     return "date" if column.dtype.is_temporal() else "text"
-
-
-def with_role(profiles: Sequence[ColumnProfile], role: Role) -> list[str]:
-    """Names of the columns that have a role, in file order."""
-    return [profile.name for profile in profiles if profile.role == role]
 
 
 def _profile(column: pl.Series, facts: ColumnFacts, role: Role, censored: int) -> ColumnProfile:

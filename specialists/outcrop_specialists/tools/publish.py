@@ -19,8 +19,10 @@ from outcrop_schemas import wire
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.protocol import Artifact, ArtifactKind
 from outcrop_specialists.tools.base import Tool, ToolContext
+from outcrop_specialists.tools.lineage import record_of, record_path
 
-LINEAGE_FOLDER = ".lineage"
+# With tool, part, hash and extension a name stays within the 255 bytes of a file system.
+_STEM_BYTES = 120
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,15 @@ def publish(
     hashes = {relative(context, path): sha256_of(path) for path in inputs}
     made_by = {"tool": tool.name, "version": tool.version, "parameters": parameters, "inputs": list(hashes.values())}
     folder = results_folder(context, inputs)
-    stem = inputs[0].stem if inputs else "outcrop"
+    stem = _stem(inputs[0]) if inputs else "outcrop"
     name = f"{stem}_{tool.name}{'_' + part if part else ''}_{wire.digest(made_by)[:8]}.{extension}"
     target = folder / name
-    record = folder / LINEAGE_FOLDER / f"{name}.json"
     while target.exists():
-        if _is_intact(target, record):
+        if _is_intact(target):
             return _published(context, target, kind, title, reused=True)
         # Somebody changed or half-copied the file since: it is theirs now, ours goes beside it.
         target = target.with_name(f"{target.stem}+.{extension}")
-        record = record.with_name(f"{target.name}.json")
+    record = record_path(target)
     record.parent.mkdir(exist_ok=True)
     handle, temporary_name = tempfile.mkstemp(prefix=".", suffix=f".{extension}", dir=folder)
     os.close(handle)
@@ -76,6 +77,7 @@ def publish(
         temporary.chmod(0o644 & ~_umask())
         lineage = {
             "file": relative(context, target),
+            "stem": stem,
             "sha256": sha256_of(temporary),
             "tool": tool.name,
             "version": tool.version,
@@ -83,8 +85,9 @@ def publish(
             "inputs": [{"path": path, "sha256": value} for path, value in hashes.items()],
             "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        _write_aside(record, wire.dumps(lineage))
         reused = not _link(temporary, target)
+        if not reused:
+            _write_aside(record, wire.dumps(lineage))
     finally:
         temporary.unlink(missing_ok=True)
     return _published(context, target, kind, title, reused=reused)
@@ -103,6 +106,13 @@ def results_folder(context: ToolContext, inputs: Sequence[Path]) -> Path:
     return folder.resolve()
 
 
+def _stem(path: Path) -> str:
+    """The stem of the user's own file: a chain of five tools must not make a name of five tools, nor one too long."""
+    record = record_of(path)
+    stem = str(record.get("stem", path.stem)) if record else path.stem
+    return stem.encode()[:_STEM_BYTES].decode("utf-8", "ignore")
+
+
 def relative(context: ToolContext, path: Path) -> str:
     """The path as it is reported: relative to the workspace."""
     return path.resolve().relative_to(context.workspace).as_posix()
@@ -112,12 +122,9 @@ def _published(context: ToolContext, path: Path, kind: ArtifactKind, title: str,
     return Published(path, Artifact(path=relative(context, path), kind=kind, title=title), reused)
 
 
-def _is_intact(target: Path, record: Path) -> bool:
-    try:
-        recorded = wire.loads(record.read_bytes())["sha256"]
-    except (OSError, ValueError, KeyError):
-        return False
-    return bool(recorded == sha256_of(target))
+def _is_intact(target: Path) -> bool:
+    record = record_of(target)
+    return record is not None and record.get("sha256") == sha256_of(target)
 
 
 def _link(temporary: Path, target: Path) -> bool:

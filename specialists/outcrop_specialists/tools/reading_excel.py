@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile
 
 from outcrop_schemas.errors import DataError
 from outcrop_specialists.tools.reading import Table
+from outcrop_specialists.tools.reading_excel_cells import find_hidden_cells
 from outcrop_specialists.tools.reading_header import Record
 from outcrop_specialists.tools.reading_layout import lay_out
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 LARGEST_WHOLE_FLOAT = 1e15
-# A formula cell whose <v> is missing or empty: written by a library that does not compute.
-UNCOMPUTED = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>')
 
 
 def read_excel(path: Path) -> Table:
@@ -30,10 +27,9 @@ def read_excel(path: Path) -> Table:
         try:
             book = CalamineWorkbook.from_filelike(file)
             sheet = _choose(path, book)
+            notes = _notes(book, sheet) + _check_hidden_cells(path, sheet.name)
         except CalamineError as error:
             raise DataError(f"{path.name}: is not a workbook that can be read: {error}") from error
-        notes = _notes(book, sheet)
-        _refuse_uncomputed(path, book, sheet)
         return lay_out(path, _records(sheet), notes)
 
 
@@ -84,19 +80,14 @@ def _as_text(cell: Any) -> str:
     return str(cell)
 
 
-def _refuse_uncomputed(path: Path, book: CalamineWorkbook, sheet: CalamineSheet) -> None:
-    """Formulas without a stored result would read as missing values. Raises DataError."""
-    member = f"xl/worksheets/sheet{book.sheet_names.index(sheet.name) + 1}.xml"
-    try:
-        with ZipFile(path) as archive:
-            members = [name for name in archive.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
-            # A workbook may number its sheet files as it likes; then all of them are looked at.
-            for name in [member] if member in members else members:
-                cells = UNCOMPUTED.findall(archive.read(name))
-                if cells:
-                    raise DataError(
-                        f"{path.name}: {len(cells)} formula cells hold no stored result (first {cells[0].decode()}); "
-                        "open and save the workbook in a spreadsheet program"
-                    )
-    except BadZipFile:
-        return  # an .xls file, which stores results beside its formulas
+def _check_hidden_cells(path: Path, sheet: str) -> list[str]:
+    """Notes on error cells. Raises DataError for formulas without a stored result: they would read as missing."""
+    hidden = find_hidden_cells(path, sheet)
+    if hidden.uncomputed:
+        raise DataError(
+            f"{path.name}: {len(hidden.uncomputed)} formula cells hold no stored result "
+            f"(first {hidden.uncomputed[0]}); open and save the workbook in a spreadsheet program"
+        )
+    if hidden.errors:
+        return [f"CHECK: {len(hidden.errors)} cells hold an error and read as missing (first {hidden.errors[0]})"]
+    return []

@@ -51,7 +51,7 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
     numbers = [name for name in names if is_number(name)]
     if numbers:
         _refuse_data_as_names(file, filled[index], skipped)
-        notes.append(f"CHECK: {len(numbers)} column names are numbers (such as {numbers[0]}); is line {line} a header?")
+        notes.append(f"CHECK: {len(numbers)} column names are numbers; is line {line} a header?")
     head = Head(names, rest=rest)
     _take_second_line(file, head, notes)
     return head
@@ -149,7 +149,7 @@ def _take_second_line(file: str, head: Head, notes: list[str]) -> None:
         head.rest = _after(line, head.rest)
     elif len(words) >= 2 and len(words) >= len(numeric) / 2:
         raise DataError(
-            f"{file}: line {line} looks like a second line of the header ({_short(first)}), which cannot be read yet; "
+            f"{file}: line {line} looks like a second line of the header, which cannot be read yet; "
             "join the names into one line"
         )
 

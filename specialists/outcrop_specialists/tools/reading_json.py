@@ -47,7 +47,7 @@ def _array(path: Path, text: str) -> list[dict[str, Any]]:
         raise DataError(f"{path.name}: is not valid JSON: {error}") from error
     for number, record in enumerate(found, start=1):
         if not isinstance(record, dict):
-            raise DataError(f"{path.name}: record {number} is no JSON object but {str(record)[:40]!r}")
+            raise DataError(f"{path.name}: record {number} is no JSON object")
     return list(found)
 
 
@@ -63,7 +63,7 @@ def _lines(path: Path, text: str) -> list[dict[str, Any]]:
                 f"{path.name}: line {number} is not a JSON object (expected one a line): {error}"
             ) from error
         if not isinstance(record, dict):
-            raise DataError(f"{path.name}: line {number} is no JSON object but {line[:40]!r}")
+            raise DataError(f"{path.name}: line {number} is no JSON object")
         records.append(record)
     if len(records) == 1 and any(isinstance(value, list | dict) for value in records[0].values()):
         raise DataError(f"{path.name}: is one JSON object and not a list of records; save its records one a line")

@@ -78,8 +78,9 @@ class _Rows:
         if self._footer:
             texts = ", ".join(repr(fields[0].strip()[:80]) for _, fields in self._footer[:3])
             found.append(f"{len(self._footer)} lines below the table skipped, from line {self._footer[0][0]}: {texts}")
-        if self._last and any(TOTAL.match(cell) for cell in self._last[1][:2]):
-            found.append(f"SUSPECTED total, kept as a row: line {self._last[0]}, the last, begins {self._last[1][0]!r}")
+        total = next(filter(None, map(TOTAL.match, self._last[1][:2])), None) if self._last else None
+        if total and self._last:
+            found.append(f"SUSPECTED total, kept as a row: line {self._last[0]}, the last, begins {total[0].strip()!r}")
         return found
 
     def _fit(self, line: int, fields: list[str]) -> list[str] | None:

@@ -107,7 +107,7 @@ def _number_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Com
     """The column as integers or floats; None if its values are codes or can be read in two ways."""
     import polars as pl
 
-    reason = _why_code(known) or (_why_ambiguous(known) if comma == "certain" else None)
+    reason = _why_code(values) or (_why_ambiguous(values) if comma == "certain" else None)
     if reason:
         typed.note("kept as text", values.name, f"({reason})")
         return None
@@ -129,23 +129,28 @@ def _number_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Com
     return floats
 
 
-def _why_code(known: pl.Series) -> str | None:
+def _why_code(values: pl.Series) -> str | None:
     """Why numbers look like codes. Beside more numerous decimals, 1e12 is a number as well."""
-    zeros = known.filter(known.str.contains(LEADING_ZERO))
-    if not zeros.is_empty():
-        return f"{len(zeros)} leading zeros as in codes, such as {zeros[0]}"
-    exponents = known.filter(known.str.contains(CODE_WITH_EXPONENT))
-    if len(exponents) and len(exponents) >= int(known.str.contains(".", literal=True).sum()):
-        return f"{len(exponents)} look like codes, such as {exponents[0]}"
+    zeros = values.str.contains(LEADING_ZERO)
+    if zeros.any():
+        return f"{zeros.sum()} with leading zeros as in codes, {_first(zeros)}"
+    exponents = values.str.contains(CODE_WITH_EXPONENT)
+    if exponents.any() and exponents.sum() >= values.str.contains(".", literal=True).sum():
+        return f"{exponents.sum()} with exponents as in codes, {_first(exponents)}"
     return None
 
 
-def _why_ambiguous(known: pl.Series) -> str | None:
+def _why_ambiguous(values: pl.Series) -> str | None:
     """In a file with decimal commas, 1.234 may well be 1234."""
-    points = known.filter(known.str.contains(".", literal=True))
-    if len(points) and points.str.contains(POINT_THOUSANDS).all():
-        return f"its point may mark decimals or thousands, such as {points[0]}"
+    points = values.str.contains(".", literal=True)
+    if points.any() and values.filter(points).str.contains(POINT_THOUSANDS).all():
+        return f"points may mark decimals or thousands, {_first(points)}"
     return None
+
+
+def _first(mask: pl.Series) -> str:
+    """Where to look. Notes never quote a cell, because they may be read where no row may be shown."""
+    return f"first in data row {mask.arg_true()[0] + 1}"
 
 
 def _comma_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
@@ -154,8 +159,8 @@ def _comma_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comm
 
     has_comma = known.str.contains(",", literal=True).any()
     if not has_comma or not (comma == "certain" or known.str.contains(COMMA_CERTAIN).any()):
-        example = known.filter(known.str.contains(r"[.,]"))[0]
-        typed.note("kept as text", values.name, f"(comma or point may mark decimals or thousands, such as {example})")
+        where = _first(values.str.contains(r"[.,]"))
+        typed.note("kept as text", values.name, f"(commas or points may mark decimals or thousands, {where})")
         return None
     typed.note("decimal commas read as decimals", values.name)
     plain = values.str.strip_prefix("+").str.replace_all(".", "", literal=True)
@@ -201,7 +206,9 @@ def _note_mixed(column: pl.Series, words: pl.Series, typed: Typed) -> None:
     beyond = find_censored(words).count
     if others.is_empty() or not numbers.any() or len(words) - len(others) + beyond < MOSTLY * len(words):
         return
-    what = f"{len(others)} of {len(words)} values are not numbers, such as {others[0]!r}"
+    bare = column.str.strip_chars()
+    where = _first(~bare.is_in(NULL_EVERYWHERE) & ~bare.str.contains(NUMBER))
+    what = f"{len(others)} of {len(words)} values are not numbers, {where}"
     hint = f"; {beyond} are beyond a detection limit" if beyond else ""
     typed.note("kept as text though mostly numbers", column.name, f"({what}{hint})")
 

@@ -43,7 +43,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     names, notes = features.chosen_columns(table, arguments.columns)
     taken = features.take(table, names, "columns", arguments.transform)
     _require_rows(table, taken)
-    context.report("computing principal components", None, None)
+    context.report("computing principal components")
     found = principal_components(taken, arguments.n_components, standardize=arguments.standardize)
     if found.constant:
         notes.append(f"constant columns left out: {', '.join(found.constant)}")

@@ -1,4 +1,4 @@
-"""Keeps an answer within the limits that `complete` enforces, and makes it smaller where one was refused all the same."""
+"""Keeps an answer within the limits that `complete` enforces, and makes one smaller that was refused all the same."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ REFUSED_CHARS = 200
 def cut(text: str, limit: int) -> str:
     """At most `limit` characters of a text, on which is said that there were more."""
     return text if len(text) <= limit else f"{text[: max(0, limit - 1)]}…"
+
+
+def sentence(text: str) -> str:
+    """A text as one sentence: a capital where it begins with a word, one full stop."""
+    bare = text.strip().rstrip(". ")
+    first = bare.split(" ", 1)[0]
+    return f"{bare[:1].upper()}{bare[1:]}." if first.isalpha() else f"{bare}."
 
 
 def sentences(texts: Sequence[str], entries: int = limits.COMPLETE_LIST_RECORDS) -> list[str]:

@@ -14,8 +14,8 @@ from outcrop.models.offline.cards import Card, read_card
 from outcrop.models.offline.columns import Bound, ColumnBinder
 from outcrop.models.offline.conditions import Conditions, find_conditions
 from outcrop.models.offline.cues import cued
-from outcrop.models.offline.leftovers import find_leftovers, lacks_object
-from outcrop.models.offline.mentions import ColumnFinder, Mentions
+from outcrop.models.offline.leftovers import JOINING, LIST_CUES, Reading, find_leftovers, lacks_object
+from outcrop.models.offline.mentions import Mentions, finder_of
 from outcrop.models.offline.numbers import bind_numbers
 from outcrop.models.offline.options import choose
 from outcrop.models.offline.profile import Profile
@@ -57,18 +57,19 @@ class _Binder:
         self._card: Card = read_card(tool.name, tool.description)
         self._words: Sequence[Word] = words_of(clause)
         self._verb = leading_verb(self._words, profile.folded_names)
-        self._finder = ColumnFinder(profile)
+        self._finder = finder_of(profile)
         self._arguments: dict[str, Any] = {}
+        self._asked = self._asked_words()
         self._used: set[int] = set()
+        self._idle: list[str] = []
         self._result = Binding()
 
     def bind(self) -> Binding:
-        asked = self._asked_words()
-        mentions = self._finder.find(self._clause, self._words, self._not_columns(asked))
+        mentions = self._finder.find(self._clause, self._words, self._not_columns())
         for unclear in mentions.ambiguous:
             self._result.refusals.append(f'"{unclear.text}" may be {" or ".join(unclear.columns)}; give the exact name')
         conditions = find_conditions(self._words, mentions)
-        self._used |= asked | mentions.used
+        self._used |= mentions.used
         self._bind_options(mentions, conditions)
         self._bind_numbers(mentions, conditions)
         chain = self._bind_conditions(conditions)
@@ -87,10 +88,14 @@ class _Binder:
         places = set(match.words) if match else set()
         return places | ({self._words.index(self._verb)} if self._verb else set())
 
-    def _not_columns(self, asked: set[int]) -> set[int]:
-        """Asked-for words are no columns, unless one is written exactly so and does not begin the clause."""
+    def _not_columns(self) -> set[int]:
+        """Asked-for words are no columns, unless one is written exactly so or stands after "by" and the like."""
         verb = self._words.index(self._verb) if self._verb else -1
-        return {at for at in asked if at == verb or self._words[at].text not in self._profile.names}
+        return {at for at in self._asked if at == verb or not self._stands_as_column(at)}
+
+    def _stands_as_column(self, at: int) -> bool:
+        before = self._words[at - 1].lower if at else ""
+        return self._words[at].text in self._profile.names or before in LIST_CUES | JOINING
 
     def _bind_options(self, mentions: Mentions, conditions: Conditions) -> None:
         options = choose(self._words, self._properties, self._card, mentions.used | conditions.used)
@@ -101,17 +106,19 @@ class _Binder:
             self._result.refusals.append(f'"{said}" is not offered by {self._tool.name}; nothing was put in its place')
 
     def _bind_numbers(self, mentions: Mentions, conditions: Conditions) -> None:
-        taken = self._used - self._asked_words()
-        numbers = bind_numbers(self._words, self._properties, taken | mentions.used | conditions.used)
+        # "cluster the first 100 rows" does not ask for 100 clusters.
+        verb = {self._words.index(self._verb)} if self._verb else set()
+        numbers = bind_numbers(self._words, self._properties, mentions.used | conditions.used | verb, self._used)
         self._arguments |= numbers.arguments
         self._used |= numbers.used
+        self._idle += numbers.idle
         self._result.refusals += [f"{conflict}: one value is needed" for conflict in numbers.conflicts]
         self._result.blockers += [
             f'"{said}" has no effect: no argument of {self._tool.name} takes it' for said in numbers.unbound
         ]
 
     def _bind_conditions(self, conditions: Conditions) -> list[dict[str, Any]]:
-        restriction = bind_conditions(conditions, self._properties, self._card, self._verb)
+        restriction = bind_conditions(conditions, self._properties, self._card, self._verb, self._profile)
         self._used |= conditions.used
         self._result.refusals += restriction.refusals
         self._result.notes += restriction.notes
@@ -120,7 +127,7 @@ class _Binder:
     def _bind_columns(self, mentions: Mentions, conditions: Conditions) -> Bound:
         free = [each for each in cued(self._words, mentions) if each.mention.first not in conditions.used]
         bound = ColumnBinder(self._properties, self._profile).bind(free)
-        references = back_references(self._words, self._used)
+        references = back_references(self._words, self._used | self._asked)
         bind_references(bound, references, self._properties, self._profile, self._previous)
         self._used |= references.used
         self._result.refusals += references.refusals
@@ -133,17 +140,20 @@ class _Binder:
 
     def _say_leftovers(self) -> None:
         own = set(self._card.vocabulary).union(*(prop.stems for prop in self._properties))
-        left = find_leftovers(self._clause, self._words, self._used, own, self._profile.path)
-        if lacks_object(self._words, self._verb, self._used, own):
+        path = self._profile.path
+        reading = Reading.of(self._clause, self._words, self._verb, self._asked, self._used, own, path)
+        left = find_leftovers(reading)
+        if lacks_object(reading):
             self._result.refusals.append(f"what is asked for is not what {self._tool.name} does")
         for name in dict.fromkeys(left.unknown):
             close = self._finder.close(name)
             offer = f"closest: {', '.join(close)}" if close else f"it has {_some(self._profile)}"
-            self._result.refusals.append(f'"{name}" is no column of {self._profile.path}; {offer}')
+            self._result.refusals.append(f'"{name}" is no column of {path}; {offer}')
         for name in dict.fromkeys(left.names):
-            self._result.blockers.append(f'"{name}" was not understood; it is no column of {self._profile.path}')
-        if left.idle:
-            self._result.notes.append(f"Words without effect: {', '.join(dict.fromkeys(left.idle))}")
+            self._result.blockers.append(f'"{name}" was not understood; it is no column of {path}')
+        self._idle += left.idle
+        if self._idle:
+            self._result.notes.append(f"Words without effect: {', '.join(dict.fromkeys(self._idle))}")
 
     def _fill_columns(self, bound: Bound) -> None:
         """Columns that a tool needs and the clause does not name: every measured one, and it is said."""
@@ -162,8 +172,9 @@ class _Binder:
 
     def _too_few(self, prop: Property, value: list[str]) -> None:
         said = f"{prop.name} needs {prop.fewest} columns at least, {', '.join(value)} is named"
-        if prop.is_required:
-            self._result.refusals.append(said)
+        if prop.is_required or self._idle:
+            words = f'; "{" ".join(self._idle)}" names none' if self._idle else ""
+            self._result.refusals.append(said + words)
         else:
             del self._arguments[prop.name]
             self._result.blockers.append(f"{said}: {self._tool.name} took all measured ones")
@@ -188,12 +199,16 @@ class _Binder:
         self._say_defaults(ordered[0])
 
     def _say_defaults(self, call: Mapping[str, Any]) -> None:
+        chosen = {str(call.get(prop.name, prop.default)) for prop in self._properties if prop.choices}
+        others = {str(choice) for prop in self._properties for choice in prop.choices} - chosen
         left = [
             f"{prop.name} {prop.default}"
             for prop in self._properties
             if prop.name not in call
             and isinstance(prop.default, int | float | str)
             and not isinstance(prop.default, bool)
+            # "dbscan: reach of a neighbourhood" says nothing where another method works.
+            and prop.description.partition(":")[0] not in others
         ]
         if left and not self._result.refusals:
             self._result.notes.append(f"Not said, so left at its default: {', '.join(left)}")

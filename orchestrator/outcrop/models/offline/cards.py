@@ -51,11 +51,6 @@ class Card:
         """Every stem of name, phrases and description."""
         return frozenset(self.words_of_description).union(*self.asked_for)
 
-    @cached_property
-    def first_words(self) -> frozenset[str]:
-        """The stems with which its phrases begin: verbs, as a rule."""
-        return frozenset(phrase[0] for phrase in self.asked_for)
-
 
 def content_stems(text: str) -> tuple[str, ...]:
     """The stems of the words that carry something; all of them where none does."""

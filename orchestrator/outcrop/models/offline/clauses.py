@@ -15,20 +15,21 @@ from outcrop.models.offline.retrieval import places_of, terms_of
 from outcrop.models.offline.vocabulary import (
     CONDITIONS,
     DETERMINERS,
+    FILLERS,
     HARMLESS_CONDITIONS,
-    NEGATIONS,
     POLITE,
     QUESTIONS,
     STOP,
     TASK_VERBS,
 )
-from outcrop.models.offline.words import Word, words_of
+from outcrop.models.offline.words import Word, name_key, words_of
 
 SENTENCE_MARKS = frozenset(".!?;•")
 SOFT_MARKS = frozenset(",:&–—")
 JOINING = frozenset({"and", "but", "or"})
 SEQUENCE = frozenset({"then", "afterwards", "afterward"})
-REFUSING = frozenset({"not", "do", "don't", "never", "skip", "avoid"})
+REFUSING = frozenset({"not", "do", "don't", "never", "skip", "avoid", "no", "without"})
+NAME_WORDS = 5
 PHRASE_WORDS = 8
 """So many words on an asked-for phrase must have begun and ended."""
 
@@ -43,7 +44,7 @@ class Clause:
     def is_negated(self) -> bool:
         """Whether it says what is not to be done."""
         words = [word.lower for word in words_of(self.text) if word.lower not in POLITE]
-        return bool(words) and (words[0] in NEGATIONS or words[:2] == ["do", "not"])
+        return bool(words) and (words[0] in REFUSING - {"do"} or words[:2] == ["do", "not"])
 
     @property
     def is_conditional(self) -> bool:
@@ -60,8 +61,7 @@ class Splitter:
         for card in cards:
             for phrase in card.asked_for:
                 self._tools.setdefault(phrase, set()).add(card.name)
-        self._first_stems = {phrase[0] for phrase in self._tools}
-        self._columns = columns
+        self._columns = {name_key(name) for name in columns}
 
     def split(self, objective: str) -> list[Clause]:
         """The clauses in order; what holds no word is left out."""
@@ -100,12 +100,12 @@ class Splitter:
         if word.lower in QUESTIONS:
             # ", which" mostly goes on about what was just named.
             return bool(following) and (word.lower != "which" or words[at - 1].text != ",")
-        if word.lower in REFUSING:
+        if word.lower in REFUSING - {"no", "without"}:
             return bool(following)
         at += word.lower in DETERMINERS
         asked = self._asked_at(words, at)
         is_listed = not following or following[0].text in ",.;" or following[0].lower in JOINING
-        if word.lower in self._columns and (is_listed or following[0].lower in STOP - DETERMINERS):
+        if self._is_column(words, at):
             return False
         so_far = self._asked_in(words[start : at - 1])
         if not so_far and len(terms_of(words[start : at - 1])) < 2:
@@ -113,8 +113,7 @@ class Splitter:
             return False
         if word.lower in TASK_VERBS:
             return bool(asked - so_far) if is_listed else True
-        is_verb_like = bool(asked) or (not is_listed and word.stem in self._first_stems)
-        return is_verb_like and not asked & so_far and not self._tools_that_begin(word) & so_far
+        return bool(asked) and not asked & so_far and not self._tools_that_begin(word) & so_far
 
     def _asked_at(self, words: Sequence[Word], at: int) -> set[str]:
         """The tools of which an asked-for phrase begins here, all of it."""
@@ -123,12 +122,26 @@ class Splitter:
             return set()
         return set().union(*(tools for phrase, tools in self._tools.items() if stems[: len(phrase)] == phrase))
 
+    def _is_column(self, words: Sequence[Word], at: int) -> bool:
+        """Whether a column's name begins here and the clause goes on after it as after a name."""
+        for size in range(NAME_WORDS, 0, -1):
+            part = words[at : at + size]
+            if len(part) == size and " ".join(map(_key, part)) in self._columns:
+                following = words[at + size : at + size + 1]
+                is_listed = not following or following[0].kind == "mark" or following[0].lower in STOP - DETERMINERS
+                return size > 1 or is_listed
+        return False
+
     def _asked_in(self, words: Sequence[Word]) -> set[str]:
         terms = terms_of(words)
         return set().union(*(tools for phrase, tools in self._tools.items() if places_of(phrase, terms)))
 
     def _tools_that_begin(self, word: Word) -> set[str]:
         return set().union(*(tools for phrase, tools in self._tools.items() if phrase[0] == word.stem))
+
+
+def _key(word: Word) -> str:
+    return word.stem if word.kind == "word" else word.text
 
 
 def _is_bullet(text: str, word: Word) -> bool:
@@ -149,6 +162,7 @@ def _clause(text: str, words: Sequence[Word]) -> list[Clause]:
         kept.pop(0)
     while kept and ((kept[-1].kind == "mark" and kept[-1].text not in ")]%") or kept[-1].lower in JOINING):
         kept.pop()
-    if not any(word.kind != "mark" and (word.kind != "number" or len(kept) > 1) for word in kept):
+    said = [word for word in kept if word.kind != "mark" and word.lower not in STOP | FILLERS]
+    if not said or (said[0].kind == "number" and len(kept) == 1):
         return []
     return [Clause(text[kept[0].start : kept[-1].end])]

@@ -46,8 +46,7 @@ class ColumnBinder:
         bound, left = Bound(), list(named)
         excepted = [cued.column for cued in left if cued.cue == "except"]
         left = [cued for cued in left if cued.cue != "except"]
-        if self._x and self._y:
-            left = self._bind_axes(bound, left)
+        left = self._bind_axes(bound, left)
         left = self._bind_groups(bound, left)
         left = self._bind_rest(bound, left)
         if excepted:
@@ -56,7 +55,8 @@ class ColumnBinder:
         return bound
 
     def _bind_axes(self, bound: Bound, left: list[Cued]) -> list[Cued]:
-        assert self._x and self._y
+        if not (self._x and self._y):
+            return left
         left = self._take(bound, self._x, left, lambda cued: cued.cue == "x")
         left = self._take(bound, self._y, left, lambda cued: cued.cue == "y")
         if not self._x.is_required:
@@ -110,7 +110,7 @@ class ColumnBinder:
         given = bound.arguments.get(self._many.name) or self._profile.measures
         kept = [name for name in given if name not in excepted]
         bound.arguments[self._many.name] = kept
-        bound.notes.append(f"columns are all measured ones but {', '.join(excepted)}: {', '.join(kept)}")
+        bound.notes.append(f"columns without {', '.join(excepted)}: {', '.join(kept)}")
 
     def _take(self, bound: Bound, prop: Property, left: list[Cued], wanted) -> list[Cued]:  # type: ignore[no-untyped-def]
         """Give the first column that is wanted to `prop`, unless it has one."""

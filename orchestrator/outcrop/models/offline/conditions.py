@@ -1,16 +1,16 @@
-"""Reads conditions on columns: "Au above 0.5", "depth between 10 and 20", "Species is Adelie or Gentoo", "Cu is missing"."""
+"""Reads conditions on columns: "Au above 0.5", "depth between 10 and 20", "Species is Adelie or Gentoo"."""
 
 from __future__ import annotations
 
 import re
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from outcrop.models.offline.vocabulary import word_set
 from outcrop.models.offline.mentions import Mention, Mentions
+from outcrop.models.offline.vocabulary import word_set
 from outcrop.models.offline.words import Word
+from outcrop_specialists.tools.units import is_unit
 
 Operator = Literal[">", ">=", "<", "<=", "==", "!=", "between", "in", "not in", "missing", "not missing", "contains"]
 Value = float | int | str
@@ -98,12 +98,16 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True)
 class Condition:
-    """A column, an operator and its values: two for `between`, none for `missing`. `places` are the words it took."""
+    """A column, an operator and its values: two for `between`, none for `missing`.
+
+    `places` are the words it took, `unit` is the one that stands after a number.
+    """
 
     column: str
     operator: Operator
     values: tuple[Value, ...]
     places: tuple[int, ...]
+    unit: str = ""
 
 
 @dataclass
@@ -156,7 +160,7 @@ def _after(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Condi
         return None
     if len(values) > 1 and operator in ("==", "!="):
         operator = "in" if operator == "==" else "not in"
-    return Condition(mention.column, operator, values, tuple(range(mention.first, at)))
+    return Condition(mention.column, operator, values, tuple(range(mention.first, at)), _unit(words, mention.end, at))
 
 
 def _before(words: Sequence[Word], mention: Mention, taken: set[int]) -> Condition | None:
@@ -175,7 +179,8 @@ def _before(words: Sequence[Word], mention: Mention, taken: set[int]) -> Conditi
     for said, operator in _SPELLED:
         start = at - len(said)
         if start >= 0 and tuple(word.lower for word in words[start:at]) == said and operator not in ALONE:
-            return Condition(mention.column, operator, (_plain(words[at]),), tuple(range(start, mention.end)))
+            unit = _unit(words, at + 1, mention.first)
+            return Condition(mention.column, operator, (_plain(words[at]),), tuple(range(start, mention.end)), unit)
     return None
 
 
@@ -243,9 +248,12 @@ def _value(words: Sequence[Word], at: int, mentions: Mentions) -> tuple[Value | 
     return (" ".join(each.text for each in words[at:end]), end) if end > at else (None, at)
 
 
-def _is_unit(words: Sequence[Word], at: int) -> bool:
-    from outcrop_specialists.tools.units import is_unit
+def _unit(words: Sequence[Word], start: int, end: int) -> str:
+    """The unit among these words, its parts together: `g/t`."""
+    return "".join(words[at].text for at in range(start, end) if words[at].text == "%" or _is_unit(words, at))
 
+
+def _is_unit(words: Sequence[Word], at: int) -> bool:
     word = words[at]
     if word.text == "/":
         return 0 < at < len(words) - 1 and is_unit(f"{words[at - 1].text}/{words[at + 1].text}")

@@ -1,50 +1,69 @@
 """Puts the figures of a tool's results into a line of plain text; no figure is made here, only written."""
 
 from __future__ import annotations
-from outcrop.models.offline.vocabulary import word_set
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from outcrop.models.offline.vocabulary import word_set
 
 SKIPPED = word_set("path rule alt bytes width_px height_px dpi seed operation folder files notes")
 DIGITS = 6
 DEPTH = 2
+RECORDS = 3
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TEXT_CHARS = 60
 
 
-def figures_of(results: Mapping[str, Any], limit: int) -> str:
-    """Figures in the order of the results, as many as fit into `limit` characters: `removed 0, counts: 1 62, 2 65`."""
+def figures_of(results: Mapping[str, Any], limit: int, said: str | None = None) -> str:
+    """Figures in the order of the results, as many as fit into `limit` characters: `removed 0; counts: 1 62, 2 65`.
+
+    Where `said` is given, only numbers are told, and none that stands in it already.
+    """
+    known = set(_NUMBER.findall(said)) if said is not None else None
     line = ""
-    for part in _parts(results, DEPTH):
+    for part in _parts(results, DEPTH, known):
         longer = f"{line}; {part}" if line else part
         if len(longer) > limit:
-            break
+            # Later figures are not told instead: that would read as if nothing were missing.
+            return f"{line}; …" if line else ""
         line = longer
     return line
 
 
-def _parts(results: Mapping[str, Any], depth: int) -> Iterator[str]:
+def _parts(results: Mapping[str, Any], depth: int, known: set[str] | None) -> Iterator[str]:
     for key, value in results.items():
-        if key in SKIPPED or key.startswith("_"):
+        if key in SKIPPED or key.startswith("_") or (known is not None and _is_told(value, known)):
             continue
         if isinstance(value, dict):
-            yield from _nested(key, value, depth)
+            yield from _nested(key, value, depth, known)
         elif _is_plain(value):
             yield f"{_words(key)} {number_text(value)}"
         elif isinstance(value, list) and value and all(_is_plain(item) for item in value):
             yield f"{_words(key)}: {', '.join(map(number_text, value[:10]))}" + (" …" if len(value) > 10 else "")
         elif isinstance(value, list):
-            for record in value[:3]:
+            for record in value[:RECORDS]:
                 if isinstance(record, dict):
                     yield f"{_words(key)}: {_flat(record)}"
 
 
-def _nested(key: str, value: dict[str, Any], depth: int) -> Iterator[str]:
+def _is_told(value: Any, known: set[str]) -> bool:
+    """Whether a value adds nothing for a reader: said before, zero, no number, or where something lies."""
+    if isinstance(value, dict):
+        numbers = [child for child in value.values() if not isinstance(child, dict | list)]
+        return bool(numbers) and len(numbers) == len(value) and all(_is_told(child, known) for child in numbers)
+    if isinstance(value, list):
+        return not any(isinstance(child, dict) for child in value)
+    return isinstance(value, str | bool) or value in (0, None) or number_text(value) in known
+
+
+def _nested(key: str, value: dict[str, Any], depth: int, known: set[str] | None) -> Iterator[str]:
     if all(_is_plain(item) for item in value.values()):
         if value:
             yield f"{_words(key)}: {_flat(value)}"
     elif depth:
-        yield from (f"{_words(key)} {part}" if depth < DEPTH else part for part in _parts(value, depth - 1))
+        yield from (f"{_words(key)} {part}" if depth < DEPTH else part for part in _parts(value, depth - 1, known))
 
 
 def _flat(record: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from outcrop.models.offline.answers import smaller
 from outcrop.models.offline.cards import owners, read_roster
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
-from outcrop.models.offline.mentions import ColumnFinder
+from outcrop.models.offline.mentions import finder_of
 from outcrop.models.offline.profile import Profile, joined
 from outcrop.models.offline.references import Previous
 from outcrop.models.offline.report import LeadReport
@@ -20,6 +20,7 @@ from outcrop_specialists.completion import COMPLETE
 
 DISPATCH = "dispatch"
 CHECK_MISSING = "check_missing"
+REASONED = frozenset(("error", "capability_gap"))
 GOOD = frozenset(("success", "partial"))
 
 
@@ -74,7 +75,9 @@ class LeadTurn:
         status = string_of(answer.data, "status")
         if status and status not in GOOD:
             reasons = [*answer.texts("blockers"), *answer.texts("errors")] or [answer.summary]
-            return Attempt(failure=f"{status}: {'; '.join(filter(None, reasons))}".rstrip(": "))
+            said = "; ".join(filter(None, reasons))
+            # "error" says nothing that the reason does not; "timeout" does.
+            return Attempt(failure=said if said and status in REASONED else f"{status}: {said}".rstrip(": "))
         return Attempt(done=_done(answer, columns))
 
     def _columns(self, step: Step, path: str) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ class LeadTurn:
         if profile is None:
             return ()
         words = words_of(step.clause)
-        return tuple(ColumnFinder(profile).find(step.clause, words).columns)
+        return tuple(finder_of(profile).find(step.clause, words).columns)
 
 
 def _done(answer: Answer, columns: tuple[str, ...]) -> Done:

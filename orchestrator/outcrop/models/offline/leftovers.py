@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from outcrop.models.offline.subject import ELEMENTS, PLACES
 from outcrop.models.offline.vocabulary import (
-    word_set,
     DETERMINERS,
     FEATURES,
     GENERIC,
     MODIFIERS,
+    NEGATIONS,
     NEUTRAL,
     POLITE,
     QUESTIONS,
     STOP,
+    word_set,
 )
 from outcrop.models.offline.words import Word, stems_of
+from outcrop_specialists.tools.chemistry import SYMBOLS
 from outcrop_specialists.tools.units import is_unit
 
-LIST_CUES = word_set("on of for between by against versus vs vs. per except excluding")
+LIST_CUES = word_set("on of for in between by against versus vs vs. per except excluding")
 STRICT_CUES = word_set("by per against versus vs vs.")
+WORDS_LIKE_ELEMENTS = frozenset(("lead",))
+SMALL = STOP | GENERIC | POLITE | NEUTRAL | NEGATIONS
 JOINING = frozenset((",", "and", "&", "or", "/"))
 CONTINUED_WORDS = 2
 """A further entry of a list is a name of at most so many words; a longer one is a remark."""
@@ -39,66 +44,97 @@ class Leftovers:
     idle: list[str] = field(default_factory=list)
 
 
-def find_leftovers(
-    text: str, words: Sequence[Word], used: Collection[int], known_stems: Collection[str], path: str
-) -> Leftovers:
-    """What of `words` is left when those at the places `used` are taken and `known_stems` are the tool's own words."""
-    known = {*known_stems, *stems_of(PurePosixPath(path).stem.replace("_", " ").replace("-", " "))}
-    is_known = [at in used or _is_known(word, known) for at, word in enumerate(words)]
-    left = Leftovers()
-    listed: set[int] = set()
-    for cue, places in _entries(words):
-        if any(at in used for at in places):
+@dataclass(frozen=True)
+class Reading:
+    """A clause as far as it is understood: `asked` are the places that asked for the tool, `bound` those that became
+    arguments; `stems` are the tool's own words and those of the file's name."""
+
+    text: str
+    words: Sequence[Word]
+    verb: Word | None
+    asked: frozenset[int]
+    bound: frozenset[int]
+    stems: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, text: str, words: Sequence[Word], verb: Word | None, asked: Iterable[int], bound: Iterable[int],
+        stems: Iterable[str], path: str,
+    ) -> Reading:  # fmt: skip
+        named = stems_of(PurePosixPath(path).stem.replace("_", " ").replace("-", " "))
+        return cls(text, words, verb, frozenset(asked), frozenset(bound), frozenset(stems).union(named))
+
+    def is_used(self, at: int) -> bool:
+        return at in self.asked or at in self.bound
+
+    def is_known(self, at: int) -> bool:
+        """Whether the word needs no explanation."""
+        word = self.words[at]
+        if self.is_used(at) or word.kind in ("mark", "number", "file", "date"):
+            return True
+        if word.kind == "quoted":
+            return False
+        is_small = word.lower in SMALL or word.number is not None or is_unit(word.text)
+        return is_small or word.stem in self.stems
+
+    def is_expected(self, at: int) -> bool:
+        """The same after "by", where even a common noun names a column: "by type" must not pass for nothing."""
+        word = self.words[at]
+        is_small = word.kind in ("mark", "number", "file") or word.lower in STOP | FEATURES
+        return self.is_used(at) or is_small or word.stem in self.stems
+
+
+def find_leftovers(reading: Reading) -> Leftovers:
+    """What of a clause nothing took."""
+    left, listed = Leftovers(), set[int]()
+    for cue, entry in _entries(reading):
+        head_is_known = reading.is_expected(entry[-1]) if cue in STRICT_CUES else reading.is_known(entry[-1])
+        if not head_is_known and not any(at in reading.bound for at in entry):
+            left.unknown.append(reading.text[reading.words[entry[0]].start : reading.words[entry[-1]].end])
+            listed.update(entry)
+    for at, word in enumerate(reading.words):
+        if at in reading.bound or at in listed:
             continue
-        # After "by" even a common noun is the name of a column: "by type" must not pass for nothing.
-        is_strict = cue in STRICT_CUES
-        if all(_is_expected(words[at], known) if is_strict else is_known[at] for at in places):
-            continue
-        left.unknown.append(text[words[places[0]].start : words[places[-1]].end])
-        listed.update(places)
-    for at, word in enumerate(words):
-        if is_known[at] or at in listed:
-            continue
-        if word.kind == "quoted" or (word.kind == "word" and _is_code(word.text)):
+        if _is_subject(word, at) or (not reading.is_known(at) and (word.kind == "quoted" or _is_code(word.text))):
             left.unknown.append(word.inner)
-        elif at and word.text[:1].isupper():
-            left.names.append(word.text)
-        else:
-            left.idle.append(word.text)
+        elif not reading.is_known(at):
+            (left.names if at and word.text[:1].isupper() else left.idle).append(word.text)
     return left
 
 
-def lacks_object(words: Sequence[Word], verb: Word | None, used: Collection[int], known: Collection[str]) -> bool:
-    """Whether a verb such as "work out" is followed by a thing of which no word is known: it asks for something else."""
-    if verb is None or verb.lower not in NEUTRAL - QUESTIONS:
+def lacks_object(reading: Reading) -> bool:
+    """Whether a verb such as "work out" is followed by a thing of which no word is known."""
+    if reading.verb is None or reading.verb.lower not in NEUTRAL - QUESTIONS:
         return False
     first: list[int] = []
-    for at in range(words.index(verb) + 1, len(words)):
-        word = words[at]
+    for at in range(reading.words.index(reading.verb) + 1, len(reading.words)):
+        word = reading.words[at]
+        if word.text in "-/":
+            continue
         if word.kind != "word" or word.lower in STOP:
             if first:
                 break
             continue
         first.append(at)
-    return bool(first) and not any(at in used or _is_known(words[at], known) for at in first)
+    return bool(first) and not any(reading.is_known(at) for at in first)
 
 
-def _entries(words: Sequence[Word]) -> list[tuple[str, list[int]]]:
-    """Each entry of each list that a preposition opens, with that preposition: "on Rb, K and Th" has three."""
+def _entries(reading: Reading) -> list[tuple[str, list[int]]]:
+    """Each entry of each list that a verb or preposition opens, with that word: "on Rb, K and Th" has three."""
     entries: list[tuple[str, list[int]]] = []
-    at = 0
+    words, at = reading.words, 0
     while at < len(words):
-        if words[at].lower not in LIST_CUES:
-            at += 1
-            continue
-        cue, is_first, at = words[at].lower, True, at + 1
-        while at < len(words):
+        cue = words[at].lower
+        is_object = words[at] is reading.verb and cue not in NEUTRAL
+        is_cue = cue in LIST_CUES or is_object or (cue == "with" and at - 1 in reading.bound)
+        at += 1
+        is_first = True
+        while is_cue and at < len(words):
             entry, at = _entry(words, at)
             if entry and (is_first or _is_name(words, entry)):
                 entries.append((cue, entry))
-            if not entry or at >= len(words) or words[at].lower not in JOINING:
-                break
-            while at < len(words) and words[at].lower in JOINING:
+            is_cue = bool(entry) and at < len(words) and words[at].lower in JOINING
+            while is_cue and at < len(words) and words[at].lower in JOINING:
                 at += 1
             is_first = False
     return entries
@@ -112,7 +148,9 @@ def _entry(words: Sequence[Word], at: int) -> tuple[list[int], int]:
     while at < len(words):
         word = words[at]
         is_inside = word.kind == "mark" and word.text in "-_/.%()[]" and entry
-        if word.lower in STOP | LIST_CUES or word.lower in JOINING or (word.kind == "mark" and not is_inside):
+        # "collars coloured by grade": a participle begins something else.
+        is_end = word.lower in STOP | LIST_CUES | JOINING or (entry and word.lower.endswith("ed"))
+        if is_end or (word.kind == "mark" and not is_inside):
             break
         if word.kind != "mark":
             entry.append(at)
@@ -126,17 +164,10 @@ def _is_name(words: Sequence[Word], entry: Sequence[int]) -> bool:
     return len(entry) <= CONTINUED_WORDS and first not in MODIFIERS and not first.endswith(("ed", "ing"))
 
 
-def _is_known(word: Word, known: Collection[str]) -> bool:
-    if word.kind in ("mark", "number", "file", "date"):
-        return True
-    if word.kind == "quoted":
-        return False
-    small = STOP | GENERIC | POLITE | NEUTRAL
-    return word.lower in small or word.stem in known or word.number is not None or is_unit(word.text)
-
-
-def _is_expected(word: Word, known: Collection[str]) -> bool:
-    return word.kind in ("mark", "number", "file") or word.lower in STOP | FEATURES or word.stem in known
+def _is_subject(word: Word, at: int) -> bool:
+    """Whether a word names an element or a coordinate: where no column took it, there is none for it."""
+    is_symbol = bool(at) and len(word.text) > 1 and word.text in SYMBOLS and word.lower not in STOP
+    return word.lower in ELEMENTS.keys() - WORDS_LIKE_ELEMENTS or word.lower in PLACES or is_symbol
 
 
 def _is_code(text: str) -> bool:

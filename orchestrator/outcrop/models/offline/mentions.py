@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from outcrop.models.offline.profile import Column, Profile
 from outcrop.models.offline.subject import ELEMENTS, PLACES
-from outcrop.models.offline.vocabulary import word_set, GENERIC, STOP
-from outcrop.models.offline.words import Word, squeeze, words_of
+from outcrop.models.offline.vocabulary import GENERIC, STOP, word_set
+from outcrop.models.offline.words import Word, name_key, squeeze, words_of
 from outcrop_specialists.tools.chemistry import SYMBOLS, symbol_of
 
 LONGEST_NAME_WORDS = 12
 SHORT_NAME_LETTERS = 2
 CLOSE_NAMES = 3
+FINDERS_KEPT = 32
 CLOSE_ENOUGH = 0.5
 
 # Words that can stand beside a symbol that is also a word: "As and Au", "of In", but not "As a first step".
@@ -75,7 +77,7 @@ class ColumnFinder:
         self._bases = _index(profile.columns, lambda column: [column.base])
         self._squeezed_bases = _index(profile.columns, lambda column: [squeeze(column.base)])
         self._symbols = _index(profile.columns, lambda column: [symbol_of(column.base) or ""])
-        self._stems = _index(profile.columns, lambda column: [_stem_key(column.name), _stem_key(column.base)])
+        self._stems = _index(profile.columns, lambda column: [name_key(column.name), name_key(column.base)])
         self._longest = max((len(words_of(column.name)) for column in profile.columns), default=0)
 
     def find(self, text: str, words: Sequence[Word], skip: Collection[int] = ()) -> Mentions:
@@ -125,7 +127,7 @@ class ColumnFinder:
             or self._folded.get(said.casefold())
             or self._squeezed.get(squeeze(said))
             or self._squeezed_bases.get(squeeze(said))
-            or self._stems.get(_stem_key(said), [])
+            or self._stems.get(name_key(said), [])
             if len(squeeze(said)) > SHORT_NAME_LETTERS
             else []
         )
@@ -144,7 +146,7 @@ class ColumnFinder:
         found = self._folded.get(said.casefold()) or self._squeezed.get(squeeze(said))
         found = found or self._squeezed_bases.get(squeeze(said)) or self._of_meaning(said.casefold())
         if not found and word.lower not in GENERIC:
-            found = self._stems.get(_stem_key(said), [])
+            found = self._stems.get(name_key(said), [])
         return found
 
     def _of_meaning(self, word: str) -> list[str]:
@@ -155,6 +157,12 @@ class ColumnFinder:
             if word == place or word in names.split():
                 return [column.name for column in self._profile.with_role(role)][:1]
         return []
+
+
+@lru_cache(maxsize=FINDERS_KEPT)
+def finder_of(profile: Profile) -> ColumnFinder:
+    """The finder of a table; one for all steps of a turn."""
+    return ColumnFinder(profile)
 
 
 def _reads_as_word(words: Sequence[Word], place: int) -> bool:
@@ -178,10 +186,6 @@ def _reads_as_word(words: Sequence[Word], place: int) -> bool:
 
 def _slice(text: str, words: Sequence[Word], places: range) -> str:
     return text[words[places.start].start : words[places[-1]].end]
-
-
-def _stem_key(text: str) -> str:
-    return " ".join(word.stem if word.kind == "word" else word.text for word in words_of(text.replace("_", " ")))
 
 
 def _index(columns: Iterable[Column], keys_of: Callable[[Column], list[str]]) -> dict[str, list[str]]:

@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.subject import NUMBER_WORDS
 from outcrop.models.offline.vocabulary import MINOR
-from outcrop.models.offline.words import Word, stem
+from outcrop.models.offline.words import PERCENTILE, Word, stem
 
 NEAR_WORDS = 2
 """So many words before and after a number may say what it is for: "3 principal components"."""
 
-_PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)", re.IGNORECASE)
 _JOINING = frozenset(("and", "or", "to", "&", ",", "-", "–"))
 # min_samples is not meant where "178 samples" are spoken of.
 _QUALIFIERS = frozenset(("min", "max"))
-_GLUE = frozenset(("=", ":", "-", "–", "~", "≈"))
+_GLUE = frozenset(("=", ":", "-", "–", "~", "≈", "%"))
+_PASSED_OVER = frozenset(("of", "the", "is", "at"))
 
 
 @dataclass
 class Numbers:
-    """Arguments bound from numbers, the places used, and the numbers that no argument takes."""
+    """Arguments bound from numbers, the places used, and the numbers that no argument takes.
+
+    `unbound` are figures; `idle` are numbers in words, which often are a manner of speaking ("the two elements").
+    """
 
     arguments: dict[str, Any] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
     unbound: list[str] = field(default_factory=list)
+    idle: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
 
 
-def bind_numbers(words: Sequence[Word], properties: Sequence[Property], skip: set[int]) -> Numbers:
-    """Bind every number outside `skip` (columns, conditions, options) or report it."""
+def bind_numbers(
+    words: Sequence[Word], properties: Sequence[Property], columns: Collection[int], taken: Collection[int]
+) -> Numbers:
+    """Bind every number or report it. `columns` are places of column names and conditions, `taken` of options too."""
     numeric = [prop for prop in properties if _is_numeric(prop)]
     numbers = Numbers()
-    labels = _labels(words, skip)
+    labels = _labels(words, columns)
     for place, word in enumerate(words):
         value = _value(word)
-        if value is None or place in skip:
+        if value is None or place in taken or place in columns:
             continue
         prop = _best(numeric, labels[place])
         if prop is None:
-            # "two maps" and "both of the three" are manners of speaking; a figure in digits is not.
-            if word.kind == "number":
-                numbers.unbound.append(word.text)
+            (numbers.unbound if word.kind == "number" else numbers.idle).append(word.text)
             continue
         numbers.used.add(place)
         _put(numbers, prop, value)
@@ -53,73 +57,56 @@ def bind_numbers(words: Sequence[Word], properties: Sequence[Property], skip: se
 
 
 def _put(numbers: Numbers, prop: Property, value: float) -> None:
-    plain: int | float = int(value) if value == int(value) and prop.kind != "number" else value
+    plain: int | float = int(value) if value.is_integer() and (prop.is_list or prop.kind != "number") else value
     if prop.is_list:
         known = numbers.arguments.get(prop.name) or (prop.default if isinstance(prop.default, list) else [])
-        plain = int(value) if value == int(value) else value
         numbers.arguments[prop.name] = sorted({*known, plain})
     elif numbers.arguments.setdefault(prop.name, plain) != plain:
         numbers.conflicts.append(f"{numbers.arguments[prop.name]} and {plain} for {prop.name}")
 
 
 def _is_numeric(prop: Property) -> bool:
-    return not prop.choices and (
-        prop.kind in ("integer", "number") or (prop.is_list and prop.item_kind in ("integer", "number"))
-    )
+    kind = prop.item_kind if prop.is_list else prop.kind
+    return not prop.choices and kind in ("integer", "number")
 
 
 def _value(word: Word) -> float | None:
-    if word.kind == "word" and (found := _PERCENTILE.fullmatch(word.text)):
+    if word.kind == "word" and (found := PERCENTILE.fullmatch(word.text)):
         return float(found[1])
     return word.number
 
 
-def _labels(words: Sequence[Word], skip: set[int]) -> dict[int, tuple[list[str], list[str]]]:
+def _labels(words: Sequence[Word], columns: Collection[int]) -> dict[int, tuple[list[str], list[str]]]:
     """For each number the stems after and before it; numbers in a list share those of its ends."""
-    places = [place for place, word in enumerate(words) if place not in skip and _value(word) is not None]
-    labels = {place: (_after(words, place, skip), _before(words, place, skip)) for place in places}
-    for place, following in zip(reversed(places[:-1]), reversed(places[1:]), strict=True):
+    places = [place for place, word in enumerate(words) if place not in columns and _value(word) is not None]
+    labels = {
+        place: (
+            _beside(words, range(place + 1, len(words)), columns),
+            _beside(words, range(place - 1, -1, -1), columns),
+        )
+        for place in places
+    }
+    for following, place in pairwise(reversed(places)):
         if not labels[place][0] and _is_joined(words, place, following):
             labels[place] = (labels[following][0], labels[place][1])
-    for place, following in zip(places[:-1], places[1:], strict=True):
+    for place, following in pairwise(places):
         if not labels[following][1] and _is_joined(words, place, following):
             labels[following] = (labels[following][0], labels[place][1])
     for place in places:
-        if words[place].kind == "word" and words[place].number is None:
-            labels[place] = (["quantil"], [])
+        if PERCENTILE.fullmatch(words[place].text):
+            labels[place] = ([words[place].stem], [])
     return labels
 
 
-def _after(words: Sequence[Word], place: int, skip: set[int]) -> list[str]:
+def _beside(words: Sequence[Word], places: Iterable[int], columns: Collection[int]) -> list[str]:
+    """The stems next to a number on one side, up to a column, another number or a small word."""
     found: list[str] = []
-    for word, at in zip(words[place + 1 :], range(place + 1, len(words)), strict=True):
-        if word.text in _GLUE or word.text == "%":
-            continue
-        if (
-            at in skip
-            or word.kind != "word"
-            or word.lower in MINOR
-            or _value(word) is not None
-            or len(found) == NEAR_WORDS
-        ):
-            break
-        found.append(word.stem)
-    return found
-
-
-def _before(words: Sequence[Word], place: int, skip: set[int]) -> list[str]:
-    found: list[str] = []
-    for at in range(place - 1, -1, -1):
+    for at in places:
         word = words[at]
-        if word.text in _GLUE or word.lower in ("of", "the", "is", "to", "at"):
+        if word.text in _GLUE or word.lower in _PASSED_OVER:
             continue
-        if (
-            at in skip
-            or word.kind != "word"
-            or word.lower in MINOR
-            or _value(word) is not None
-            or len(found) == NEAR_WORDS
-        ):
+        is_end = at in columns or word.kind != "word" or word.lower in MINOR or _value(word) is not None
+        if is_end or len(found) == NEAR_WORDS:
             break
         found.append(word.stem)
     return found

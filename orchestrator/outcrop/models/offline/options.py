@@ -13,11 +13,15 @@ from typing import Any
 from outcrop.models.offline.cards import Card, phrase_stems
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.subject import METHODS
-from outcrop.models.offline.vocabulary import word_set, GENERIC, NEGATIONS, STOP
+from outcrop.models.offline.vocabulary import GENERIC, NEGATIONS, STOP, word_set
 from outcrop.models.offline.words import Word, squeeze
 
-LOG = frozenset(("log", "logarithm"))
+LOG10 = "log10"
+LOG_STEMS = frozenset(("log", "logarithm"))
 AXES = frozenset("xy")
+BRACKET_WORDS = 4
+"""Longer remarks in the brackets of a description are explanations, not names of a value."""
+# A value that is an everyday word is meant only beside the name of its property: "keep first", "lower case".
 NOT_SELECTED_BY_WORD = STOP | GENERIC | word_set("none auto keep default yes title")
 
 
@@ -31,52 +35,121 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
 
     def take(self, prop: Property, value: Any, places: Sequence[int]) -> None:
-        if prop.name in self.arguments and self.arguments[prop.name] != value:
-            self.unsupported.append(f"both {self.arguments[prop.name]} and {value} for {prop.name}")
-        self.arguments.setdefault(prop.name, value)
+        """Bind a value; a second one for the same property is a contradiction."""
+        if self.arguments.setdefault(prop.name, value) != value:
+            self.unsupported.append(f"{self.arguments[prop.name]} together with {value}")
         self.used.update(places)
 
 
 def choose(words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int]) -> Chosen:
     """Bind enums and booleans; the places in `skip` are columns and say nothing of options."""
-    chosen = Chosen()
-    _choose_values(words, properties, card, skip, chosen)
-    _choose_logarithm(words, properties, card, skip, chosen)
-    _choose_switches(words, properties, skip, chosen)
-    return chosen
+    return _Chooser(words, properties, card, skip).choose()
 
 
-def _choose_values(
-    words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int], chosen: Chosen
-) -> None:
-    """Longest phrases first, so that "modified z-score" is not read as "z-score"."""
-    offered = [
-        (phrase, prop, value) for prop in properties for value in prop.choices for phrase in _phrases(prop, value)
-    ]
-    known = [(phrase_stems(phrase), None, method) for method, phrases in METHODS.items() for phrase in phrases]
-    candidates: list[tuple[tuple[str, ...], Property | None, Any]] = [
-        *((phrase, prop, value) for phrase, prop, value in offered),
-        *known,
-    ]
-    # Sorting is stable: of equally long phrases those that the tool offers come first.
-    for phrase, prop, value in sorted(candidates, key=lambda candidate: -len(candidate[0])):
-        for places in _occurrences(words, phrase, skip | chosen.used):
-            if prop is not None:
-                if not _is_negated(words, places[0]):
-                    chosen.take(prop, value, places)
-            elif _is_own_work(card, phrase):
+class _Chooser:
+    def __init__(self, words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int]) -> None:
+        self._words, self._properties, self._card, self._skip = words, properties, card, skip
+        switches = [prop for prop in properties if prop.kind == "boolean"]
+        self._axes = {prop.name[-1]: prop for prop in switches if re.fullmatch(r"log_?[xy]", prop.name)}
+        self._log = next((prop for prop in switches if prop.name in ("log", "log10", "is_log")), None)
+        self._log_choice = next((prop for prop in properties if LOG10 in prop.choices), None)
+        self._chosen = Chosen()
+
+    def choose(self) -> Chosen:
+        self._choose_values()
+        for place, word in enumerate(self._words):
+            if word.stem in LOG_STEMS and self._is_free(place) and not self._is_well_log(place):
+                self._choose_logarithm([place])
+        self._choose_switches()
+        return self._chosen
+
+    def _choose_values(self) -> None:
+        """Longest phrases first, so that "modified z-score" is not read as "z-score"."""
+        candidates: list[tuple[tuple[str, ...], Property | None, Any]] = [
+            (phrase, prop, value)
+            for prop in self._properties
+            for value in prop.choices
+            for phrase in _phrases(prop, value)
+        ]
+        candidates += [(phrase_stems(phrase), None, method) for method in METHODS for phrase in METHODS[method]]
+        # Sorting is stable: of equally long phrases those that the tool offers come first.
+        for phrase, prop, value in sorted(candidates, key=lambda candidate: -len(candidate[0])):
+            for places in self._occurrences(phrase):
+                self._take_value(phrase, prop, value, places)
+
+    def _take_value(self, phrase: tuple[str, ...], prop: Property | None, value: Any, places: list[int]) -> None:
+        if prop is not None:
+            if not self._is_negated(places[0]):
+                self._chosen.take(prop, value, places)
+        elif value == LOG10 and (self._axes or self._log):
+            self._choose_logarithm(places)
+        elif not any(set(phrase) <= set(asked) for asked in self._card.asked_for):
+            # The name of a method can be what the tool itself is asked for with: "principal components" of a PCA.
+            self._chosen.unsupported.append(" ".join(self._words[place].text for place in places))
+            self._chosen.used.update(places)
+
+    def _choose_logarithm(self, places: list[int]) -> None:
+        """Logarithmic axes of a plot, else log10 of the columns; "log" alone is said to have been taken as log10."""
+        said = self._words[places[0]]
+        if self._is_negated(places[0]):
+            return
+        self._chosen.used.update(places)
+        if self._axes:
+            for axis in self._axes_named(places[-1]) or self._axes:
+                self._chosen.arguments[self._axes[axis].name] = True
+        elif self._log:
+            self._chosen.arguments[self._log.name] = True
+        elif self._log_choice:
+            self._chosen.take(self._log_choice, LOG10, places)
+            self._chosen.notes.append(f'"{said.text}" was taken as log10')
+        else:
+            self._chosen.unsupported.append(said.text)
+
+    def _axes_named(self, place: int) -> list[str]:
+        """The axis in "log x axis", "log-y" or "logarithmic axis for x"."""
+        near = range(place + 1, min(place + 6, len(self._words)))
+        named = [at for at in near if self._words[at].lower in AXES & self._axes.keys() and self._is_free(at)]
+        self._chosen.used.update(named[:1])
+        return [self._words[at].lower for at in named[:1]]
+
+    def _choose_switches(self) -> None:
+        """A boolean is set where all words of its name stand in the clause; "without" before them unsets it."""
+        for prop in self._properties:
+            if prop.kind != "boolean" or prop.name in self._chosen.arguments:
                 continue
-            else:
-                chosen.unsupported.append(" ".join(words[place].text for place in places))
-                chosen.used.update(places)
+            places = [self._place_of(stem) for stem in prop.stems]
+            found = [place for place in places if place is not None]
+            if found and len(found) == len(places):
+                is_off = any(self._is_negated(at) or self._words[at].lower.startswith("un") for at in found)
+                self._chosen.take(prop, not is_off, found)
+
+    def _place_of(self, stem: str) -> int | None:
+        return next((at for at, word in enumerate(self._words) if at not in self._skip and _answers(word, stem)), None)
+
+    def _occurrences(self, phrase: tuple[str, ...]) -> Iterator[list[int]]:
+        """Where the phrase stands, its words in order with nothing but marks, numbers and small words between them."""
+        spoken = [at for at, word in enumerate(self._words) if _is_spoken(word, phrase)]
+        for start in range(len(spoken) - len(phrase) + 1):
+            places = spoken[start : start + len(phrase)]
+            if all(map(self._is_free, places)) and tuple(_stem(self._words[at]) for at in places) == phrase:
+                yield places
+
+    def _is_free(self, place: int) -> bool:
+        return place not in self._skip and place not in self._chosen.used
+
+    def _is_negated(self, place: int) -> bool:
+        return any(word.lower in NEGATIONS for word in self._words[max(0, place - 3) : place])
+
+    def _is_well_log(self, place: int) -> bool:
+        before = self._words[place - 1].lower if place else ""
+        return self._words[place].lower == "logs" or before in ("well", "wireline", "drill", "lithology", "the")
 
 
 def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
-    """The ways to ask for a value: itself, what people call it, and what the property's description adds in brackets."""
+    """The ways to ask for a value: itself, what people call it, what the property's description adds in brackets."""
     if not isinstance(value, str) or not squeeze(value):
         return
-    own = phrase_stems(value.replace("_", " "))
-    named = phrase_stems(prop.name.replace("_", " "))
+    own, named = phrase_stems(value.replace("_", " ")), phrase_stems(prop.name.replace("_", " "))
     yield (*named, *own)
     yield (*own, *named)
     if value.casefold() not in NOT_SELECTED_BY_WORD:
@@ -84,96 +157,24 @@ def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
     for phrase in METHODS.get(squeeze(value), ()):
         yield phrase_stems(phrase)
     bracket = re.search(rf"(?<!\w){re.escape(value)} \(([^)]*)\)", prop.description)
-    if bracket:
-        for said in re.split(r"[,;]", bracket[1]):
-            stems = phrase_stems(said)
-            if stems and len(stems) <= 4:
-                yield stems
-
-
-def _is_own_work(card: Card, phrase: tuple[str, ...]) -> bool:
-    """Whether a method's name is what the tool itself is asked for with: "principal components" of a PCA."""
-    return any(set(phrase) <= set(asked) for asked in card.asked_for)
-
-
-def _choose_logarithm(
-    words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int], chosen: Chosen
-) -> None:
-    """ "log" alone: logarithmic axes of a plot, else log10 of the columns, and it is said which."""
-    axes = {
-        prop.name[-1]: prop for prop in properties if prop.kind == "boolean" and re.fullmatch(r"log_?[xy]", prop.name)
-    }
-    log10 = next((prop for prop in properties if "log10" in prop.choices), None)
-    single = next((prop for prop in properties if prop.kind == "boolean" and prop.name in ("log", "log10")), None)
-    for place, word in enumerate(words):
-        free = place not in skip and place not in chosen.used
-        is_log10 = word.lower == "log10" and bool(axes or single)
-        if not free or not (word.stem in LOG or is_log10) or _is_well_log(words, place) or _is_negated(words, place):
-            continue
-        named = [words[near].lower for near in (place + 1, place - 1, place + 2) if 0 <= near < len(words)]
-        wanted = [axis for axis in named[:1] if axis in AXES and axis in axes] or [
-            axis for axis in ("x", "y") if axis in named and axis in axes and "axis" in named
-        ]
-        chosen.used.add(place)
-        if axes and not (log10 and "axes" not in named and "axis" not in named):
-            for axis in wanted or list(axes):
-                chosen.arguments[axes[axis].name] = True
-                chosen.used.update(
-                    near for near in (place - 1, place + 1) if 0 <= near < len(words) and words[near].lower in AXES
-                )
-        elif single:
-            chosen.arguments[single.name] = True
-        elif log10:
-            chosen.take(log10, "log10", [place])
-            chosen.notes.append(f'"{word.text}" was taken as log10')
-        else:
-            chosen.unsupported.append(word.text)
-
-
-def _choose_switches(words: Sequence[Word], properties: Sequence[Property], skip: set[int], chosen: Chosen) -> None:
-    """A boolean is set where all words of its name stand in the clause; "without" and "not" before them unset it."""
-    for prop in properties:
-        if prop.kind != "boolean" or prop.name in chosen.arguments:
-            continue
-        places = [
-            next((at for at, word in enumerate(words) if at not in skip and _answers(word, stem)), None)
-            for stem in prop.stems
-        ]
-        found = [place for place in places if place is not None]
-        if found and len(found) == len(places):
-            is_off = any(_is_negated(words, place) or words[place].lower.startswith("un") for place in found)
-            chosen.take(prop, not is_off, found)
+    for said in re.split(r"[,;]", bracket[1]) if bracket else ():
+        stems = phrase_stems(said)
+        if stems and len(stems) <= BRACKET_WORDS:
+            yield stems
 
 
 def _answers(word: Word, stem: str) -> bool:
-    return word.kind == "word" and (
-        word.stem == stem or (word.lower.startswith("un") and phrase_stems(word.lower[2:]) == (stem,))
-    )
+    """Whether a word is the one, also with "un" before it: "unscaled"."""
+    is_undone = word.lower.startswith("un") and phrase_stems(word.lower[2:]) == (stem,)
+    return word.kind == "word" and (word.stem == stem or is_undone)
 
 
-def _occurrences(words: Sequence[Word], phrase: tuple[str, ...], taken: set[int]) -> list[list[int]]:
-    """The places where the phrase stands, its words in order with nothing but marks and small words between them."""
-    spoken = [
-        at for at, word in enumerate(words) if word.kind != "mark" and (word.lower not in STOP or word.stem in phrase)
-    ]
-    size = len(phrase)
-    found = []
-    for start in range(len(spoken) - size + 1):
-        places = spoken[start : start + size]
-        if tuple(_stem(words[at]) for at in places) == phrase and taken.isdisjoint(places):
-            found.append(places)
-    return found
+def _is_spoken(word: Word, phrase: tuple[str, ...]) -> bool:
+    if word.kind == "mark":
+        return False
+    is_passed_over = word.lower in STOP or word.kind == "number"
+    return not is_passed_over or _stem(word) in phrase
 
 
 def _stem(word: Word) -> str:
     return word.stem if word.kind == "word" else word.text
-
-
-def _is_negated(words: Sequence[Word], place: int) -> bool:
-    near = [word.lower for word in words[max(0, place - 3) : place]]
-    return any(word in NEGATIONS for word in near)
-
-
-def _is_well_log(words: Sequence[Word], place: int) -> bool:
-    before = words[place - 1].lower if place else ""
-    return words[place].lower == "logs" or before in ("well", "wireline", "drill", "lithology", "the")

@@ -115,7 +115,7 @@ def bind_references(
 
 
 def _bind_them(bound: Bound, properties: Sequence[Property], columns: list[str]) -> None:
-    """ "Plot them against each other": the two columns of the step before; "them" of a list-taker: all of its columns."""
+    """The columns of the step before: as two axes, "plot them against each other", as a list, or one at a time."""
     x = next((prop for prop in properties if prop.role == "x-column" and prop.is_required), None)
     y = next((prop for prop in properties if prop.role == "y-column" and prop.is_required), None)
     many = next((prop for prop in properties if prop.role == "columns"), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from outcrop.models.offline.answers import cut, sentences
+from outcrop.models.offline.answers import cut, sentence, sentences
 from outcrop.models.offline.figures import figures_of
 from outcrop.models.offline.sequence import Record
 from outcrop.models.offline.steps import Plan, quoted
@@ -15,7 +15,8 @@ from outcrop.models.offline.tables import Tables
 from outcrop_schemas import limits
 
 FIGURES_CHARS = 360
-FIGURES_IN_SUMMARY = 200
+FIGURES_IN_SUMMARY = 450
+RESERVE = 300
 PLANNED_BY = "Planned by the offline model (no language model)"
 
 
@@ -34,7 +35,7 @@ class LeadReport:
         status = "error" if not done else "partial" if blockers else "success"
         findings = [f"{PLANNED_BY}: {self._planned(specialists)}", *self.tables.notes, *self.plan.notes]
         findings += [_finding(record) for record in done]
-        findings += [note for record in done if record.done for note in record.done.notes]
+        findings += [f"{record.step.card.name}: {note}" for record in done if record.done for note in record.done.notes]
         return {
             "status": status,
             "summary": cut(self._summary(done, blockers), limits.SUMMARY_CHARS),
@@ -58,7 +59,8 @@ class LeadReport:
                     f'"{said}": {blocker}' if said not in blocker else blocker for blocker in record.done.blockers
                 ]
             elif self.tables.profiles:
-                blockers.append(f'Not done: "{said}": {record.failure or "it was not reached"}')
+                reason = record.failure.replace(f'"{said}": ', "") or "it was not reached"
+                blockers.append(f'Not done: "{said}": {reason}')
         return [*blockers, *self.plan.blockers]
 
     def _summary(self, done: Sequence[Record], blockers: Sequence[str]) -> str:
@@ -69,16 +71,20 @@ class LeadReport:
         files = ", ".join(dict.fromkeys(PurePosixPath(record.table).name for record in done))
         total = len(self.records) + len(self.plan.blockers)
         parts = [f"{len(done)} of {total} steps done on {files}."]
-        for record in done:
-            assert record.done
-            figures = figures_of(record.done.results, FIGURES_IN_SUMMARY)
-            text = record.done.summary.rstrip(". ") or quoted(record.step.clause)
-            parts.append(f"{text[:1].upper()}{text[1:]}{f' ({figures})' if figures else ''}.")
+        said = [_said(record) for record in done]
+        room = min(FIGURES_IN_SUMMARY, (limits.SUMMARY_CHARS - RESERVE - sum(map(len, said))) // len(done))
+        for record, text in zip(done, said, strict=True):
+            figures = figures_of(record.done.results, room, text) if record.done else ""
+            parts.append(f"{text[:-1]} ({figures})." if figures else text)
         if blockers:
             parts.append(
                 f"{len(blockers)} {'thing was' if len(blockers) == 1 else 'things were'} not done, see the blockers."
             )
         return " ".join(parts)
+
+
+def _said(record: Record) -> str:
+    return sentence((record.done.summary if record.done else "") or quoted(record.step.clause))
 
 
 def _finding(record: Record) -> str:

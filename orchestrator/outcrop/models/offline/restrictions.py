@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.conditions import ALONE, OPPOSITE, Condition, Conditions, Operator
+from outcrop.models.offline.profile import Profile
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.words import Word, squeeze
 
@@ -39,7 +40,7 @@ class Restriction:
 
 
 def bind_conditions(
-    conditions: Conditions, properties: Sequence[Property], card: Card, verb: Word | None
+    conditions: Conditions, properties: Sequence[Property], card: Card, verb: Word | None, profile: Profile
 ) -> Restriction:
     """Several conditions become a chain of calls, each on what the one before kept."""
     restriction = Restriction()
@@ -65,6 +66,7 @@ def bind_conditions(
         restriction.refusals.append(f"{card.name} takes one condition at a time; these are joined by {joint}: {said}")
         return restriction
     for condition in conditions.found:
+        _check_unit(condition, profile, restriction)
         wanted = _opposite(condition) if is_removal else condition
         choice = _choice(wanted, operator) if wanted else None
         if wanted is None or choice is None:
@@ -90,9 +92,21 @@ def spoken(condition: Condition) -> str:
     return f"{condition.column} {condition.operator}{f' {values}' if values else ''}"
 
 
+def _check_unit(condition: Condition, profile: Profile, restriction: Restriction) -> None:
+    """A threshold in another unit than the column's would keep the wrong rows."""
+    column = profile.column(condition.column)
+    if not condition.unit or column is None:
+        return
+    if not column.unit:
+        restriction.notes.append(f"{condition.column} has no known unit; {condition.unit} was taken as its unit")
+    elif column.unit.strip().casefold() != condition.unit.casefold():
+        said = f"{condition.column} is in {column.unit}, the condition in {condition.unit}"
+        restriction.refusals.append(f"{said}; give the value in {column.unit}")
+
+
 def _opposite(condition: Condition) -> Condition | None:
     operator = OPPOSITE.get(condition.operator)
-    return Condition(condition.column, operator, condition.values, condition.places) if operator else None
+    return replace(condition, operator=operator) if operator else None
 
 
 def _choice(condition: Condition, operator: Property) -> Any:

@@ -1,4 +1,4 @@
-"""Which tool a clause asks for: BM25 over tool cards, after Robertson & Zaragoza (2009), led by whole asked-for phrases.
+"""Which tool a clause asks for: whole asked-for phrases, weighed by BM25 (Robertson & Zaragoza 2009) over tool cards.
 
 A tool is only ever chosen when one of its asked-for phrases, or its name, stands in the clause as a whole. The score
 decides between those; likeness of description alone chooses nothing.
@@ -11,13 +11,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log
 
-from outcrop.models.offline.cards import Card
-from outcrop.models.offline.vocabulary import DETERMINERS, MINOR, NEUTRAL, POLITE, QUESTIONS, STOP
+from outcrop.models.offline.cards import Card, content_stems
+from outcrop.models.offline.vocabulary import DETERMINERS, GENERIC, MINOR, NEUTRAL, POLITE, QUESTIONS, STOP, TASK_VERBS
 from outcrop.models.offline.words import Word, stem, words_of
 
 SATURATION, LENGTH_WEIGHT = 1.2, 0.5
 ASKED_WEIGHT, DESCRIPTION_WEIGHT = 3.0, 0.4
 PHRASE_WEIGHT, LEAD_WEIGHT = 2.0, 1.5
+NAMED = 10.0
+"""A tool called by its very name is meant, whatever else is said."""
 LOOSENESS = 3
 """How many other content words may stand among those of a phrase: "remove all the obviously duplicated rows"."""
 
@@ -40,6 +42,7 @@ class Match:
 class Term:
     """A word that carries something, as a stem with its place among the words of a clause."""
 
+    text: str
     stem: str
     place: int
 
@@ -68,7 +71,9 @@ class Retrieval:
     def _match(self, card: Card, bag: dict[str, float], terms: list[Term], verb: Word | None) -> Match | None:
         if verb and verb.lower not in NEUTRAL and verb.stem not in card.vocabulary:
             return None
-        best, places = 0.0, frozenset[int]()
+        best, places = 0.0, frozenset(term.place for term in terms if term.text == card.name)
+        if places:
+            best = PHRASE_WEIGHT * NAMED
         for phrase in card.asked_for:
             found = places_of(phrase, terms)
             if found is None and len(phrase) > WORDS_WITHOUT_VERB and phrase[0] in _NEUTRAL_STEMS:
@@ -102,21 +107,26 @@ def leading_verb(words: Sequence[Word], columns: Collection[str] = ()) -> Word |
         if word.kind == "word" and word.lower in POLITE:
             continue
         is_verb = word.kind == "word" and word.lower not in DETERMINERS and word.lower not in columns
+        if word.number is not None or (word.lower in GENERIC and word.lower not in TASK_VERBS):
+            return None
         return word if is_verb and (word.lower not in STOP or word.lower in QUESTIONS | NEUTRAL) else None
     return None
 
 
 def _bag(card: Card) -> dict[str, float]:
-    bag = {stem: ASKED_WEIGHT for phrase in card.asked_for for stem in phrase}
-    for stem in card.words_of_description:
-        bag[stem] = bag.get(stem, 0.0) + DESCRIPTION_WEIGHT
+    bag: dict[str, float] = {}
+    for phrase in (*card.phrases, card.name.replace("_", " ")):
+        for said in content_stems(phrase):
+            bag[said] = bag.get(said, 0.0) + ASKED_WEIGHT
+    for said in card.words_of_description:
+        bag[said] = bag.get(said, 0.0) + DESCRIPTION_WEIGHT
     return bag
 
 
 def terms_of(words: Sequence[Word]) -> list[Term]:
     """The words that carry something."""
     return [
-        Term(word.stem, at)
+        Term(word.text, word.stem, at)
         for at, word in enumerate(words)
         if word.kind in ("word", "number") and word.lower not in MINOR
     ]

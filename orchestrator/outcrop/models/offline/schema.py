@@ -110,7 +110,7 @@ def _property(
 
 
 def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry with references and "or null" resolved; of several kinds the first that is not null."""
+    """The entry with references and "or null" resolved."""
     flat = dict(entry)
     for _ in range(REFERENCE_DEPTH):
         inner: Any = None
@@ -120,7 +120,9 @@ def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str,
         for key in ("anyOf", "oneOf", "allOf"):
             options = flat.pop(key, None)
             if inner is None and isinstance(options, list):
-                inner = next((o for o in options if isinstance(o, dict) and o.get("type") != "null"), None)
+                kinds = [option for option in options if isinstance(option, dict) and option.get("type") != "null"]
+                # Where a value may be of several kinds, its kind is open.
+                inner = kinds[0] if len(kinds) == 1 else None
         if not isinstance(inner, dict):
             break
         flat = {**inner, **flat}

@@ -92,7 +92,7 @@ class Progress:
 
 
 def work_through(steps: Sequence[Step], targets: Targets, attempt: Try, replaces: Callable[[Step], bool]) -> Progress:
-    """See how far the steps are. `targets` gives the data files of a step, `replaces` says whether it makes a new table."""
+    """See how far the steps are. `targets` gives a step's data files, `replaces` says whether it makes a new table."""
     progress = Progress()
     tables: dict[str, _Table] = {}
     for step in steps:
@@ -149,7 +149,7 @@ def _hand_on(table: _Table, record: Record) -> None:
 
 
 def replaces_table(step: Step, specialist: str) -> bool:
-    """Whether the step's tool makes a table that takes the place of the data: a cleaning tool that does not just look."""
+    """Whether the tool makes a table that takes the place of the data: a cleaning tool that does not just look."""
     is_cleaning = specialist == CLEANING and not step.is_reporting
     return is_cleaning or bool(_WRITES_TABLE.search(step.card.description))
 

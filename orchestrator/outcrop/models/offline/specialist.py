@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from outcrop.models.offline.answers import cut, sentences, small_results, smaller
+from outcrop.models.offline.answers import cut, sentence, sentences, small_results, smaller
 from outcrop.models.offline.binding import Binding, bind
 from outcrop.models.offline.cards import own_cards
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
@@ -130,12 +130,12 @@ class SpecialistTurn:
             return self._refuse(*(blockers or ["The objective asks for nothing"]), is_gap=is_gap)
         results, notes = small_results(_results(done))
         findings = [note for record in done if record.done for note in record.done.notes]
-        summary = ". ".join(
-            record.done.summary.rstrip(". ") or quoted(record.step.clause) for record in done if record.done
+        summary = " ".join(
+            sentence(record.done.summary or quoted(record.step.clause)) for record in done if record.done
         )
         answer = {
             "status": "partial" if blockers else "success",
-            "summary": cut(f"{summary}.", limits.SUMMARY_CHARS),
+            "summary": cut(summary, limits.SUMMARY_CHARS),
             "results": results,
             "artifacts": [artifact for record in done if record.done for artifact in record.done.artifacts],
             "findings": sentences([*plan.notes, *findings, *notes]),
@@ -160,7 +160,7 @@ class SpecialistTurn:
 
 def _gather(done: Done, answers: list[Answer], *, is_chain: bool) -> None:
     """Several answers to one step as one: of a chain the last table counts, the others lie on the way to it."""
-    done.summary = ". ".join(answer.summary.rstrip(". ") for answer in answers if answer.summary)
+    done.summary = " ".join(sentence(answer.summary) for answer in answers if answer.summary)
     if is_chain or len(answers) == 1:
         done.results = answers[-1].results
     else:

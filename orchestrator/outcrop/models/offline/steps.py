@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.clauses import Splitter
 from outcrop.models.offline.retrieval import Retrieval
-from outcrop.models.offline.vocabulary import word_set, MODIFIERS, POLITE
+from outcrop.models.offline.vocabulary import MODIFIERS, POLITE, word_set
 from outcrop.models.offline.words import words_of
 
 MOST_STEPS = 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from outcrop.models.offline.schema import Property
@@ -22,7 +23,7 @@ class Strings:
 
 
 def bind_strings(words: Sequence[Word], properties: Sequence[Property], used: set[int], bound: set[str]) -> Strings:
-    """Quotations that no column took: pairs for a mapping, else the argument named before them or the one that needs it."""
+    """Quotations that no column took: pairs for a mapping, else for the argument named before or that needs one."""
     strings = Strings()
     quoted = [at for at, word in enumerate(words) if word.kind == "quoted" and at not in used]
     free = [prop for prop in properties if prop.name not in bound]
@@ -52,7 +53,7 @@ def bind_strings(words: Sequence[Word], properties: Sequence[Property], used: se
 def _pairs(words: Sequence[Word], quoted: Sequence[int]) -> list[tuple[int, int]]:
     """Quotations that follow each other with "to", "by" or an arrow between."""
     pairs: list[tuple[int, int]] = []
-    for left, right in zip(quoted, quoted[1:], strict=False):
+    for left, right in pairwise(quoted):
         between = [word.lower for word in words[left + 1 : right]]
         is_free = not pairs or pairs[-1][1] != left
         if is_free and between and all(word in _ARROWS for word in between):

@@ -92,7 +92,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "kaplanmeier": ("kaplan meier",),
     "ros": ("regression on order statistics",),
     "value": ("limit itself", "at the limit"),
-    "head": ("first rows", "top rows", "preview"),
+    "head": ("first rows", "top rows", "preview", "show rows"),
     "tail": ("last rows",),
     "sample": ("random rows", "random sample"),
     "valuecounts": ("count values", "counts of values", "value counts", "frequencies"),

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
-from outcrop.models.offline.mentions import ColumnFinder
+from outcrop.models.offline.mentions import finder_of
 from outcrop.models.offline.profile import Profile, read_profile
-from outcrop.models.offline.words import words_of
+from outcrop.models.offline.vocabulary import STOP
+from outcrop.models.offline.words import stems_of, words_of
 
 LIST_FILES = "list_files"
 TABLES_AT_ONCE = 20
@@ -52,9 +53,17 @@ def targets_of(clause: str, profiles: Sequence[Profile]) -> list[str]:
     if named:
         return named
     words = words_of(clause)
-    counts = {profile.path: len(ColumnFinder(profile).find(clause, words).columns) for profile in profiles}
-    most = max(counts.values())
-    return [path for path, count in counts.items() if count == most]
+    stems = {word.stem for word in words if word.kind == "word" and word.lower not in STOP}
+    # Columns first; where they do not decide, "a map of the collars" is about babbitt_collar.csv.
+    scores = {
+        profile.path: (
+            len(finder_of(profile).find(clause, words).columns),
+            len(stems & set(stems_of(PurePosixPath(profile.path).stem.replace("_", " ")))),
+        )
+        for profile in profiles
+    }
+    best = max(scores.values())
+    return [path for path, score in scores.items() if score == best]
 
 
 def is_named(path: str, text: str) -> bool:

@@ -14,6 +14,7 @@ from outcrop.models.offline.vocabulary import ABBREVIATIONS, DATA_ENDINGS, FOLDE
 
 Kind = Literal["word", "number", "date", "quoted", "file", "mark"]
 
+PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)", re.IGNORECASE)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _TOKEN = re.compile(
@@ -73,7 +74,9 @@ def words_of(text: str) -> list[Word]:
 
 @cache
 def stem(word: str) -> str:
-    """The folded stem of one word: Clustering → cluster, summarised → summar, colours → color."""
+    """The folded stem of one word: Clustering → cluster, summarised → summar, colours → color, P95 → quantil."""
+    if PERCENTILE.fullmatch(word):
+        return FOLDED["percentil"]
     lower = american(word.casefold().replace("’", "'"))
     found: str = _stemmer().stemWord(lower)
     return FOLDED.get(lower, FOLDED.get(found, found))
@@ -91,6 +94,11 @@ def american(word: str) -> str:
 def stems_of(text: str) -> list[str]:
     """The stems of the words of `text`, without marks."""
     return [word.stem for word in words_of(text) if word.kind != "mark"]
+
+
+def name_key(text: str) -> str:
+    """What names that differ in spelling, endings, blanks and underscores only have in common."""
+    return " ".join(word.stem if word.kind == "word" else word.text for word in words_of(text.replace("_", " ")))
 
 
 def squeeze(text: str) -> str:

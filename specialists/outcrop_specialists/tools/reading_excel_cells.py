@@ -1,0 +1,53 @@
+"""Finds what a workbook's XML says and a reader of values hides: formulas without a result, error cells."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import normpath
+from xml.etree import ElementTree
+from zipfile import BadZipFile, ZipFile
+
+# A formula cell whose <v> is missing or empty was written by a library that does not compute.
+UNCOMPUTED = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>')
+ERRORS = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*\st="e"')
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+@dataclass(frozen=True)
+class HiddenCells:
+    """Addresses of the cells that would silently read as missing."""
+
+    uncomputed: list[str]
+    errors: list[str]
+
+
+def find_hidden_cells(path: Path, sheet: str) -> HiddenCells:
+    """The cells of one sheet of an .xlsx file; of all sheets where its file cannot be told. None in other formats."""
+    try:
+        with ZipFile(path) as archive:
+            contents = [archive.read(member) for member in _members(archive, sheet)]
+    except BadZipFile:
+        return HiddenCells([], [])  # an .xls file
+    return HiddenCells(
+        [found.decode() for content in contents for found in UNCOMPUTED.findall(content)],
+        [found.decode() for content in contents for found in ERRORS.findall(content)],
+    )
+
+
+def _members(archive: ZipFile, sheet: str) -> list[str]:
+    names = set(archive.namelist())
+    every = sorted(name for name in names if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name))
+    try:
+        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+        links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    except (KeyError, ElementTree.ParseError):
+        return every
+    targets = {link.get("Id"): link.get("Target", "") for link in links}
+    for element in book.iter():
+        if element.tag.endswith("}sheet") and element.get("name") == sheet:
+            target = targets.get(element.get(RELATION), "")
+            member = target.lstrip("/") if target.startswith("/") else normpath(f"xl/{target}")
+            return [member] if member in names else every
+    return every

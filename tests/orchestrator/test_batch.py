@@ -1,0 +1,162 @@
+"""A batch: every job ends in exactly one outcome, bad lines are named, a killed batch is taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outcrop.batch import Batch, read_jobs
+from outcrop.journal import read
+from outcrop.recovery import open_run
+from outcrop.runs import RunFolder
+from outcrop_schemas.errors import PathError, UsageError
+
+CSV = "sample,Au,Cu\na,0.1,10\nb,0.2,20\nb,0.2,20\nc,0.4,30\n"
+
+
+def write_jobs(path: Path, count: int, *extra: str) -> Path:
+    lines = [
+        json.dumps({"id": f"job-{n}", "objective": "summarise Au and Cu", "data": f"t{n}.csv"}) for n in range(count)
+    ]
+    for number in range(count):
+        (path.parent / f"t{number}.csv").write_text(CSV.replace("0.1", f"0.{number + 1}"))
+    path.write_text("\n".join([*lines, *extra]) + "\n")
+    return path
+
+
+async def test_good_jobs_run_and_bad_lines_are_named_by_number(workspace: Path) -> None:
+    bad = (
+        '{"objective": ""}',
+        "not json",
+        '{"objective": "x", "dta": []}',
+        '{"objective": "x", "data": "missing.csv"}',
+    )
+    jobs = write_jobs(workspace / "jobs.jsonl", 2, *bad)
+    result = await Batch(jobs, workspace=workspace, workers=2).start()
+    assert [bad.number for bad in result.bad_lines] == [3, 4, 5]
+    assert [
+        "objective" in result.bad_lines[0].reason,
+        "JSON" in result.bad_lines[1].reason,
+        "dta" in result.bad_lines[2].reason,
+    ]
+    assert {number: outcome.status for number, outcome in result.outcomes.items()} == {
+        1: "success",
+        2: "success",
+        6: "error",
+    }
+    assert "missing.csv" in result.outcomes[6].errors[0]
+    lines = [json.loads(line) for line in result.results.read_text().splitlines()]
+    assert [(line["line"], line["id"]) for line in lines] == [(1, "job-0"), (2, "job-1"), (6, None)]
+    assert not result.is_good
+
+
+async def test_a_finished_batch_is_not_run_again(workspace: Path) -> None:
+    jobs = write_jobs(workspace / "jobs.jsonl", 2)
+    first = await Batch(jobs, workspace=workspace, workers=2).start()
+    second = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    assert second.resumed == 2
+    assert second.run_folder == first.run_folder
+    assert {n: o.run_id for n, o in second.outcomes.items()} == {n: o.run_id for n, o in first.outcomes.items()}
+
+
+async def test_a_changed_line_is_a_new_job(workspace: Path) -> None:
+    jobs = write_jobs(workspace / "jobs.jsonl", 2)
+    await Batch(jobs, workspace=workspace, workers=2).start()
+    jobs.write_text(jobs.read_text().replace("summarise Au and Cu", "summarise Au", 1))
+    assert (await Batch(jobs, workspace=workspace, workers=2, resume=True).start()).resumed == 1
+
+
+def test_a_jobs_file_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PathError, match="cannot be read"):
+        read_jobs(tmp_path / "none.jsonl")
+    (tmp_path / "empty.jsonl").write_text("\n\n")
+    with pytest.raises(UsageError, match="no jobs"):
+        read_jobs(tmp_path / "empty.jsonl")
+
+
+def job_ends(folder: Path) -> Counter[int]:
+    records, _ = read(folder / "journal.jsonl")
+    return Counter(r.body["line"] for r in records if r.type == "event" and r.body["kind"] == "job_end")
+
+
+def batch_folder(workspace: Path) -> Path | None:
+    for path in (workspace / ".outcrop" / "runs").glob("*/run.json"):
+        if b'"kind":"batch"' in path.read_bytes():
+            return path.parent
+    return None
+
+
+def start_batch(jobs: Path, workspace: Path, *more: str) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable,
+        "-m",
+        "outcrop.cli.main",
+        "batch",
+        str(jobs),
+        "--workspace",
+        str(workspace),
+        "--workers",
+        "4",
+    ]
+    return subprocess.Popen([*command, *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def wait_for_ends(workspace: Path, process: subprocess.Popen[Any], count: int) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        folder = batch_folder(workspace)
+        if folder and (folder / "journal.jsonl").is_file() and job_ends(folder).total() >= count:
+            return
+    raise AssertionError("the batch did not get so far")
+
+
+def test_a_batch_of_twenty_survives_kill_9_and_no_job_completes_twice(workspace: Path) -> None:
+    jobs = write_jobs(workspace / "jobs.jsonl", 20)
+    process = start_batch(jobs, workspace)
+    wait_for_ends(workspace, process, 5)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    folder = batch_folder(workspace)
+    assert folder is not None
+    before = job_ends(folder).total()
+    assert 5 <= before < 20
+
+    resumed = start_batch(jobs, workspace, "--resume")
+    _, said = resumed.communicate(timeout=150)
+    assert resumed.returncode == 0, said
+    assert job_ends(folder) == Counter(dict.fromkeys(range(1, 21), 1))
+    outcomes = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    assert [outcome["line"] for outcome in outcomes] == list(range(1, 21))
+    assert {outcome["status"] for outcome in outcomes} == {"success"}
+
+    answered: Counter[int] = Counter()
+    records, _ = read(folder / "journal.jsonl")
+    for body in (r.body for r in records if r.type == "event" and r.body["kind"] == "job_start"):
+        run = open_run(RunFolder(workspace / ".outcrop" / "runs" / body["run_id"]))
+        answered[body["line"]] += run.answer is not None
+        assert all(outcome.status in ("success", "interrupted") for outcome in run.outcomes)
+    assert set(answered.values()) == {1}
+
+
+def test_an_interrupt_ends_a_batch_with_130_and_it_can_be_resumed(workspace: Path) -> None:
+    jobs = write_jobs(workspace / "jobs.jsonl", 8)
+    process = start_batch(jobs, workspace)
+    wait_for_ends(workspace, process, 1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"cancelled" in said
+    assert b"Traceback" not in said
+    assert start_batch(jobs, workspace, "--resume").wait(timeout=150) == 0
+    folder = batch_folder(workspace)
+    assert folder is not None
+    assert job_ends(folder) == Counter(dict.fromkeys(range(1, 9), 1))

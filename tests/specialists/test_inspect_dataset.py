@@ -1,0 +1,36 @@
+"""The tool that describes a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from outcrop_schemas import limits
+from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.inspect_dataset import Arguments, run
+
+
+def test_every_column_is_described_and_no_text_of_a_row_is_shown(
+    context: ToolContext, write_file: Callable[[str, str], str]
+) -> None:
+    name = write_file("a.csv", "SampleID,Longitude,Au_ppm\ns1,10.5,<0.01\ns2,-20,0.5\ns3,NA,0.7\n")
+    found = run(context, Arguments(path=name))
+    assert found.results["rows"] == 3
+    assert found.results["more_columns"] == 0
+    assert [(c["name"], c["type"], c["role"], c["unit"]) for c in found.results["columns"]] == [
+        ("SampleID", "text", "sample_id", None),
+        ("Longitude", "number", "longitude", None),
+        ("Au_ppm", "text", "element", "ppm"),
+    ]
+    assert found.results["columns"][1] | {"missing": 1, "min": -20.0, "max": 10.5} == found.results["columns"][1]
+    assert found.results["columns"][2]["censored"] == 1
+    assert any("read as missing: 'Longitude' (1 × NA)" in note for note in found.notes)
+    assert "s1" not in json.dumps(found.as_json())
+
+
+def test_a_wide_table_is_described_up_to_the_limit(context: ToolContext, write_rows: Callable[..., str]) -> None:
+    width = limits.PROFILE_COLUMNS + 5
+    name = write_rows("w.csv", [f"c{i}" for i in range(width)], [range(width)] * 2)
+    found = run(context, Arguments(path=name))
+    assert len(found.results["columns"]) == limits.PROFILE_COLUMNS
+    assert found.results["more_columns"] == 5
