@@ -8,6 +8,8 @@ flight when the orchestrator died end as `interrupted`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
@@ -20,11 +22,13 @@ from typing import Any
 import google_crc32c
 
 from outcrop_schemas import wire
-from outcrop_schemas.errors import JournalError
+from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord, RecordType
 
 _ZEROS = b'"crc32c":"00000000"'
 _CRC = b'"crc32c":"'
+# Given up when the disk is full, so that the outcomes of what is under way can still be recorded.
+_BALLAST_BYTES = 128 * 1024
 # The checksum stands before the body, within the fixed-size head of a line.
 _HEAD_BYTES = 400
 
@@ -109,13 +113,16 @@ class Journal:
 
     def __init__(self, path: Path, descriptor: int, sequence: int) -> None:
         self.path, self._descriptor, self._sequence = path, descriptor, sequence
+        self._ballast = path.with_name(".ballast")
         self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None
 
     @classmethod
     def create(cls, path: Path) -> Journal:
         """A new journal. Raises JournalError where there is one already, or the disk refuses."""
-        return cls(path, _open(path, os.O_CREAT | os.O_EXCL), 0)
+        journal = cls(path, _open(path, os.O_CREAT | os.O_EXCL), 0)
+        journal._load_ballast()
+        return journal
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[Journal, list[JournalRecord], Damage]:
@@ -149,6 +156,7 @@ class Journal:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+            self._ballast.unlink(missing_ok=True)
 
     def _next(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> bytes:
         line = encode(kind, self._sequence, record_id, now(), body)
@@ -170,22 +178,28 @@ class Journal:
                         future.set_result(None)
 
     def _write(self, data: bytes) -> None:
-        try:
-            view = memoryview(data)
-            while view:
+        view = memoryview(data)
+        while view:
+            try:
                 view = view[os.write(self._descriptor, view) :]
+            except OSError as error:
+                if error.errno != errno.ENOSPC or not self._ballast.exists():
+                    raise JournalError(f"{self.path}: a record could not be written: {error.strerror}") from error
+                self._ballast.unlink()
+        try:
             os.fdatasync(self._descriptor)
         except OSError as error:
-            raise JournalError(f"{self.path}: a record could not be written: {error.strerror}") from error
+            raise JournalError(f"{self.path}: a record could not be flushed: {error.strerror}") from error
 
-
-def is_held(path: Path) -> bool:
-    """Whether a living orchestrator holds this journal."""
-    try:
-        os.close(_open(path, 0))
-    except JournalError:
-        return True
-    return False
+    def _load_ballast(self) -> None:
+        try:
+            descriptor = os.open(self._ballast, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.posix_fallocate(descriptor, 0, _BALLAST_BYTES)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise JournalError(f"{self.path}: there is no room for a journal: {error.strerror}") from error
 
 
 def _open(path: Path, flags: int) -> int:
@@ -197,14 +211,20 @@ def _open(path: Path, flags: int) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise JournalError(f"{path}: the run is still under way in another process") from None
+        raise JournalBusyError(f"{path}: the run is still under way in another process") from None
     return descriptor
 
 
 def _set_tail_aside(path: Path, descriptor: int, count: int) -> None:
     """Move the torn bytes to a file beside, so that the next record does not get glued to them."""
     size = os.fstat(descriptor).st_size
-    tail = os.pread(descriptor, count, size - count)
-    path.with_name(f"{path.name}.torn-{size}").write_bytes(tail)
-    os.ftruncate(descriptor, size - count)
-    os.fsync(descriptor)
+    aside = path.with_name(f"{path.name}.torn-{size}")
+    try:
+        aside.write_bytes(os.pread(descriptor, count, size - count))
+        os.ftruncate(descriptor, size - count)
+        os.fsync(descriptor)
+    except OSError as error:
+        os.close(descriptor)
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise JournalError(f"{path}: the torn end could not be set aside: {error.strerror}") from error

@@ -6,7 +6,6 @@ it) costs a thread that can be woken, not a hang.
 
 from __future__ import annotations
 
-import logging
 import os
 import select
 import threading
@@ -18,7 +17,6 @@ from outcrop.spill import open_private
 from outcrop.stream import StreamScanner
 from outcrop_schemas import limits
 
-_log = logging.getLogger(__name__)
 # Larger reads are slower: 64 KiB is the size of a pipe and stays in the processor's cache.
 _CHUNK_BYTES = 64 * 1024
 
@@ -133,10 +131,13 @@ class StreamReader:
             while view:
                 view = view[os.write(self._transcript, view) :]
         except OSError as error:
-            # The work goes on without its transcript; the outcome says so.
-            self.transcript_error = f"the transcript could not be written: {error.strerror}"
-            _log.warning("%s: %s", self._transcript_path, error)
+            # The work goes on without its transcript; the outcome says so. On a full disk the room that it took
+            # is what the journal needs for the outcome.
+            self.transcript_error = f"the transcript could not be written, so there is none: {error.strerror}"
+            self._transcript_path.unlink(missing_ok=True)
+            self._close_transcript()
 
     def _close_transcript(self) -> None:
         if self._transcript is not None:
             os.close(self._transcript)
+            self._transcript = None

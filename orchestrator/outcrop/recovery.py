@@ -8,7 +8,7 @@ from typing import Any
 
 from outcrop.journal import Journal, now, read
 from outcrop.runs import RunFolder
-from outcrop_schemas.errors import JournalError
+from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
@@ -47,10 +47,19 @@ class RunRecord:
 def open_run(folder: RunFolder) -> RunRecord:
     """Read a run; when its orchestrator is gone, recover the journal first. Raises JournalError."""
     try:
-        journal, records, damage = Journal.reopen(folder.journal)
-    except JournalError:
+        return _recovered(folder)
+    except JournalBusyError:
         records, damage = read(folder.journal)
         return RunRecord(folder, records, damage.sentences(), is_under_way=True)
+    except JournalError as error:
+        records, damage = read(folder.journal)
+        shown = [*records, *(_as_read(start, records[-1].seq + 1) for start in _in_flight(records))]
+        notices = [*damage.sentences(), *_notices(shown), f"nothing was recovered on disk: {error}"]
+        return RunRecord(folder, shown, notices, is_under_way=False)
+
+
+def _recovered(folder: RunFolder) -> RunRecord:
+    journal, records, damage = Journal.reopen(folder.journal)
     try:
         for start in _in_flight(records):
             journal.append_now("end", start.id, _interrupted(start).model_dump(mode="json"))
@@ -60,6 +69,12 @@ def open_run(folder: RunFolder) -> RunRecord:
         journal.close_now()
     records, _ = read(folder.journal)
     return RunRecord(folder, records, _notices(records), is_under_way=False)
+
+
+def _as_read(start: JournalRecord, sequence: int) -> JournalRecord:
+    """The end of a dispatch that was in flight, where it cannot be written down."""
+    body = _interrupted(start).model_dump(mode="json")
+    return JournalRecord(type="end", seq=sequence, id=start.id, crc32c="00000000", at=now(), body=body)
 
 
 def _in_flight(records: Sequence[JournalRecord]) -> list[JournalRecord]:

@@ -9,6 +9,7 @@ OutcropError
 │   ├── PathError             outside the workspace, missing, a folder, not a regular file
 │   └── SpillError            a spill file could not be written
 ├── JournalError              the journal cannot be written, or is no journal
+│   └── JournalBusyError      a living orchestrator holds it
 ├── DataError                 a data file cannot be read as a table, or holds no such thing
 │   └── ArgumentError         a tool's argument does not fit the data
 ├── ModelError                a model could not answer (`retryable` says whether again may help)
@@ -88,6 +89,12 @@ class JournalError(OutcropError):
     """The journal cannot be written or read."""
 
     kind = "journal"
+
+
+class JournalBusyError(JournalError):
+    """A living orchestrator holds the journal."""
+
+    kind = "journal_busy"
 
 
 class DataError(OutcropError):

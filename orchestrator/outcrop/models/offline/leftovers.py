@@ -90,7 +90,8 @@ def find_leftovers(reading: Reading) -> Leftovers:
     for cue, entry in _entries(reading):
         head_is_known = reading.is_expected(entry[-1]) if cue in STRICT_CUES else reading.is_known(entry[-1])
         if not head_is_known and not any(at in reading.bound for at in entry):
-            left.unknown.append(reading.text[reading.words[entry[0]].start : reading.words[entry[-1]].end])
+            said = reading.text[reading.words[entry[0]].start : reading.words[entry[-1]].end]
+            left.unknown.append(reading.words[entry[0]].inner if len(entry) == 1 else said)
             listed.update(entry)
     for at, word in enumerate(reading.words):
         if at in reading.bound or at in listed:

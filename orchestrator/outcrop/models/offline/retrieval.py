@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 
 from outcrop.models.offline.cards import Card, content_stems
@@ -25,8 +26,6 @@ LOOSENESS = 3
 
 WORDS_WITHOUT_VERB = 2
 """A phrase with more words than this is known by them, whatever neutral verb it begins with."""
-
-_NEUTRAL_STEMS = frozenset(map(stem, NEUTRAL))
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Retrieval:
             best = PHRASE_WEIGHT * NAMED
         for phrase in card.asked_for:
             found = places_of(phrase, terms)
-            if found is None and len(phrase) > WORDS_WITHOUT_VERB and phrase[0] in _NEUTRAL_STEMS:
+            if found is None and len(phrase) > WORDS_WITHOUT_VERB and phrase[0] in _neutral_stems():
                 # "how many values are missing" asks for what "check missing values" does.
                 found = places_of(phrase[1:], terms)
             if found is None:
@@ -101,13 +100,18 @@ class Retrieval:
         return log(1 + (len(self.cards) - count + 0.5) / (count + 0.5))
 
 
+@cache
+def _neutral_stems() -> frozenset[str]:
+    return frozenset(map(stem, NEUTRAL))
+
+
 def leading_verb(words: Sequence[Word], columns: Collection[str] = ()) -> Word | None:
     """The verb that a clause begins with; None where it begins otherwise (a noun with its article, a column)."""
     for word in words:
         if word.kind == "word" and word.lower in POLITE:
             continue
         is_verb = word.kind == "word" and word.lower not in DETERMINERS and word.lower not in columns
-        if word.number is not None or (word.lower in GENERIC and word.lower not in TASK_VERBS):
+        if any(map(str.isdigit, word.text)) or word.number is not None or (word.lower in GENERIC and word.lower not in TASK_VERBS):
             return None
         return word if is_verb and (word.lower not in STOP or word.lower in QUESTIONS | NEUTRAL) else None
     return None

@@ -86,6 +86,21 @@ class Progress:
     records: list[Record] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
 
+
+_WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
+CLEANING = "cleaning"
+
+Try = Callable[[Step, str, Previous | None], Attempt]
+Targets = Callable[[Step], Sequence[str]]
+
+
+@dataclass
+class Progress:
+    """The records of all steps, and the calls that can be made now."""
+
+    records: list[Record] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
     @property
     def is_finished(self) -> bool:
         return not any(record.is_open for record in self.records)

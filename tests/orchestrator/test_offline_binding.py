@@ -1,0 +1,408 @@
+"""How the offline model binds a clause to a tool's arguments, on the cards and schemas of the real tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from outcrop.models.offline.binding import Binding, bind
+from outcrop.models.offline.profile import Column, Profile, read_profile
+from outcrop.models.offline.references import Previous
+from outcrop_schemas.messages import ToolSchema
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.registry import get_tool
+
+ELEMENTS = ("Al", "K", "Cu", "Zn", "As", "In", "Au", "Rb", "La", "Th", "Pb")
+SOIL = Profile(
+    "soil.csv",
+    (
+        Column("SampleID", "text", "sample_id"),
+        Column("Longitude", "number", "longitude"),
+        Column("Latitude", "number", "latitude"),
+        *(Column(name, "number", "element", "ppm") for name in ELEMENTS),
+        Column("Rock Type", "text", "category"),
+        Column("HoleType", "text", "category"),
+    ),
+    100,
+)
+WINE = Profile(
+    "wine.csv",
+    tuple(
+        Column(name, "number", "measure")
+        for name in (
+            "alcohol",
+            "malic_acid",
+            "color_intensity",
+            "flavanoids",
+            "od280/od315_of_diluted_wines",
+            "proline",
+        )
+    ),
+)
+
+
+def bound(tool: str, clause: str, profile: Profile = SOIL, previous: Previous | None = None) -> Binding:
+    return bind(get_tool(tool).schema(), clause, profile, previous)
+
+
+def arguments(tool: str, clause: str, profile: Profile = SOIL, previous: Previous | None = None) -> dict[str, Any]:
+    """The arguments of the only call, which the tool itself accepts; without the path."""
+    binding = bound(tool, clause, profile, previous)
+    assert binding.refusals == []
+    assert len(binding.calls) == 1
+    get_tool(tool).arguments.model_validate(binding.calls[0])
+    assert binding.calls[0]["path"] == profile.path
+    return {name: value for name, value in binding.calls[0].items() if name != "path"}
+
+
+def refusal(tool: str, clause: str, profile: Profile = SOIL) -> str:
+    """Why nothing is called."""
+    binding = bound(tool, clause, profile)
+    assert binding.calls == []
+    return "; ".join(binding.refusals)
+
+
+@pytest.mark.parametrize(
+    ("clause", "columns"),
+    [
+        ("summarise alcohol and proline", ["alcohol", "proline"]),
+        ("summarise Alcohol, malic acid and colour intensity", ["alcohol", "malic_acid", "color_intensity"]),
+        ("summarise od280/od315_of_diluted_wines", ["od280/od315_of_diluted_wines"]),
+        ('summarise "malic_acid"', ["malic_acid"]),
+    ],
+)
+def test_columns_are_found_whatever_their_spelling(clause: str, columns: list[str]) -> None:
+    assert arguments("summarize", clause, WINE) == {"columns": columns}
+
+
+@pytest.mark.parametrize(
+    ("clause", "columns"),
+    [
+        ("summarise As and In", ["As", "In"]),
+        ("summarise copper, gold and arsenic", ["Cu", "Au", "As"]),
+        ("summarise K as well as Zn in the table", ["K", "Zn"]),
+        ("summarise Cu, as in the report", ["Cu"]),
+    ],
+)
+def test_element_symbols_are_not_taken_for_words_nor_words_for_symbols(clause: str, columns: list[str]) -> None:
+    assert arguments("summarize", clause)["columns"] == columns
+
+
+def test_a_name_counts_without_its_unit() -> None:
+    profile = Profile(
+        "a.csv", (Column("Au_ppm", "number", "element", "ppm"), Column("Body Mass (g)", "number", "measure"))
+    )
+    assert arguments("summarize", "summarise gold and body mass", profile)["columns"] == ["Au_ppm", "Body Mass (g)"]
+
+
+def test_a_name_that_two_columns_answer_to_is_refused_with_both() -> None:
+    profile = Profile("a.csv", (Column("Au_ppm", "number", "element"), Column("Au_ppb", "number", "element")))
+    assert '"Au" may be Au_ppm or Au_ppb' in refusal("summarize", "summarise Au", profile)
+
+
+@pytest.mark.parametrize(
+    ("clause", "word", "offer"),
+    [
+        ("cluster on alcohol and flavonoids", "flavonoids", "closest: flavanoids"),
+        ("summarise alcohl and proline", "alcohl", "closest: alcohol"),
+        ("summarise alcohol by region", "region", "it has alcohol"),
+        ("summarise alcohol by type", "type", "it has alcohol"),
+        ("correlate alcohol with Foo", "Foo", "it has alcohol"),
+        ('summarise "malic"', "malic", "closest: malic_acid"),
+        ("summarise the gold", "gold", "it has alcohol"),
+        ("describe hue_2", "hue_2", "it has alcohol"),
+    ],
+)
+def test_an_unknown_column_is_refused_by_name_and_never_dropped(clause: str, word: str, offer: str) -> None:
+    tool = {"cluster": "cluster", "correlate": "correlate"}.get(clause.split()[0], "summarize")
+    said = refusal(tool, clause, WINE)
+    assert f'"{word}" is no column of wine.csv' in said
+    assert offer in said
+
+
+def test_other_names_in_capitals_are_reported_and_the_work_is_done() -> None:
+    binding = bound("summarize", "summarise the Cu around Forrestania")
+    assert binding.calls == [{"path": "soil.csv", "columns": ["Cu"]}]
+    assert binding.blockers == ['"Forrestania" was not understood; it is no column of soil.csv']
+
+
+def test_words_without_effect_are_told() -> None:
+    assert "Words without effect: quickly" in bound("summarize", "summarise Cu quickly").notes
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        (
+            "cluster the samples into 2 groups on log10 of Rb, K, La and Th",
+            {"columns": ["Rb", "K", "La", "Th"], "n_clusters": 2, "transform": "log10"},
+        ),
+        ("cluster on Cu and Zn with k = 4", {"columns": ["Cu", "Zn"], "n_clusters": 4}),
+        (
+            "cluster Cu and Zn into five groups by k-means",
+            {"columns": ["Cu", "Zn"], "n_clusters": 5, "method": "kmeans"},
+        ),
+        ("hierarchical clustering of Cu and Zn", {"columns": ["Cu", "Zn"], "method": "hierarchical"}),
+        ("cluster Cu and Zn without standardising", {"columns": ["Cu", "Zn"], "standardize": False}),
+        ("cluster on centred log-ratios of Cu and Zn", {"columns": ["Cu", "Zn"], "transform": "clr"}),
+        (
+            "density clusters of Cu and Zn with eps 0.3 and min samples 10",
+            {"columns": ["Cu", "Zn"], "method": "dbscan", "eps": 0.3, "min_samples": 10},
+        ),
+        ("cluster the 100 samples into 3 groups by Cu and Zn", {"columns": ["Cu", "Zn"], "n_clusters": 3}),
+    ],
+)
+def test_a_clustering_is_bound_from_its_words(clause: str, expected: dict[str, Any]) -> None:
+    assert arguments("cluster", clause) == expected
+
+
+def test_log_alone_is_taken_as_log10_and_that_is_said() -> None:
+    binding = bound("cluster", "cluster on log Cu and log Zn")
+    assert binding.calls[0]["transform"] == "log10"
+    assert '"log" was taken as log10' in binding.notes
+
+
+def test_without_columns_a_clustering_takes_the_measured_ones_and_says_which() -> None:
+    binding = bound("cluster", "cluster the samples")
+    assert binding.calls == [{"path": "soil.csv", "columns": list(ELEMENTS)}]
+    assert any(
+        note.startswith("No columns were named: cluster took all measured ones: Al, K") for note in binding.notes
+    )
+
+
+def test_all_columns_but_some_are_listed() -> None:
+    kept = [name for name in ELEMENTS if name not in ("In", "Au")]
+    assert arguments("cluster", "cluster on all elements except In and Au") == {"columns": kept}
+
+
+@pytest.mark.parametrize(
+    ("tool", "clause", "word"),
+    [
+        ("cluster", "cluster Cu and Zn using Gaussian mixtures", "Gaussian mixtures"),
+        ("cluster", "cluster Cu and Zn with random forest", "random forest"),
+        ("cluster", "cluster Cu and Zn, pick the number by silhouette", "by silhouette"),
+        ("correlate", "correlate Cu and Zn by mutual information", "mutual information"),
+        ("summarize", "length-weighted mean of Cu", "weighted mean"),
+        ("reduce_dimensions", "pca of Cu and Zn on ilr", "ilr"),
+        ("cluster", "cluster the first 10 rows on Cu and Zn", "first rows"),
+    ],
+)
+def test_a_method_that_is_not_offered_is_refused_and_not_replaced(tool: str, clause: str, word: str) -> None:
+    assert f'"{word}" is not offered by {tool}' in refusal(tool, clause)
+
+
+def test_two_values_for_one_argument_are_refused() -> None:
+    assert "2 and 6 for n_clusters" in refusal("cluster", "cluster on Cu and Zn, two to six clusters")
+
+
+def test_a_number_that_no_argument_takes_is_a_blocker() -> None:
+    binding = bound("correlate", "top 10 correlations of Cu and Zn")
+    assert binding.calls == [{"path": "soil.csv", "columns": ["Cu", "Zn"]}]
+    assert binding.blockers == ['"10" has no effect: no argument of correlate takes it']
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("correlate Au with Cu", {"columns": ["Au", "Cu"]}),
+        ("correlate gold against copper using ranks", {"columns": ["Au", "Cu"], "method": "spearman"}),
+        ("Kendall correlation between Au and Cu", {"columns": ["Au", "Cu"], "method": "kendall"}),
+    ],
+)
+def test_correlations(clause: str, expected: dict[str, Any]) -> None:
+    assert arguments("correlate", clause) == expected
+
+
+def test_one_column_cannot_be_correlated_and_the_question_stays_open() -> None:
+    binding = bound("correlate", "which elements follow copper")
+    assert binding.calls == [{"path": "soil.csv"}]
+    assert binding.blockers == ["columns needs 2 columns at least, Cu is named: correlate took all measured ones"]
+    assert '"sulphide content" names none' in refusal("correlate", "how Cu relates to sulphide content")
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("summarise Cu by rock type", {"columns": ["Cu"], "by": "Rock Type"}),
+        ("summarise Cu per HoleType", {"columns": ["Cu"], "by": "HoleType"}),
+        ("mean of Cu and Zn for each hole type", {"columns": ["Cu", "Zn"], "by": "HoleType"}),
+        ("median and 90th percentile of Cu", {"columns": ["Cu"], "percentiles": [5, 25, 50, 75, 90, 95]}),
+        ("5th and 95th percentiles of Cu", {"columns": ["Cu"], "percentiles": [5, 25, 50, 75, 95]}),
+        ("P99 of Cu", {"columns": ["Cu"], "percentiles": [5, 25, 50, 75, 95, 99]}),
+    ],
+)
+def test_summaries(clause: str, expected: dict[str, Any]) -> None:
+    assert arguments("summarize", clause) == expected
+
+
+def test_a_second_grouping_column_is_refused() -> None:
+    assert "HoleType: summarize has no argument for it" in refusal(
+        "summarize", "summarise Cu by rock type and hole type"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "clause", "expected"),
+    [
+        ("plot_scatter", "plot Au against Cu", {"x": "Cu", "y": "Au"}),
+        ("plot_scatter", "scatter of Au and Cu coloured by Zn", {"x": "Au", "y": "Cu", "color": "Zn"}),
+        ("plot_scatter", "plot Au vs Cu on log axes", {"x": "Cu", "y": "Au", "log_x": True, "log_y": True}),
+        ("plot_scatter", "plot Au vs Cu with a log x axis", {"x": "Cu", "y": "Au", "log_x": True}),
+        ("plot_scatter", "scatter plot with x = Zn and y = Cu", {"x": "Zn", "y": "Cu"}),
+        ("plot_histogram", "histogram of Cu with 20 bins", {"column": "Cu", "bins": 20}),
+        ("plot_histogram", "histogram of log10 As", {"column": "As", "log": True}),
+        ("plot_map", "map Cu", {"color": "Cu"}),
+        (
+            "plot_map",
+            "map the copper by longitude and latitude",
+            {"x": "Longitude", "y": "Latitude", "color": "Cu"},
+        ),
+        ("plot_map", "map the samples by hole type", {"color": "HoleType"}),
+    ],
+)
+def test_plots(tool: str, clause: str, expected: dict[str, Any]) -> None:
+    assert arguments(tool, clause) == expected
+
+
+def test_each_column_gets_a_histogram_of_its_own() -> None:
+    binding = bound("plot_histogram", "histograms of Cu and Zn with 20 bins")
+    assert [call["column"] for call in binding.calls] == ["Cu", "Zn"]
+    assert [call["bins"] for call in binding.calls] == [20, 20]
+
+
+def test_a_plot_without_its_columns_names_the_missing_arguments() -> None:
+    said = refusal("plot_scatter", "scatter plot")
+    assert "the argument x of plot_scatter is not said" in said
+    assert "the argument y of plot_scatter is not said" in said
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("keep rows with Cu above 0.5", ("Cu", ">", 0.5)),
+        ("keep rows where Cu is greater than or equal to 5", ("Cu", ">=", 5)),
+        ("keep rows where copper is at least 5 ppm", ("Cu", ">=", 5)),
+        ("keep rows with Cu at most 5", ("Cu", "<=", 5)),
+        ("keep rows with Cu < 5", ("Cu", "<", 5)),
+        ("keep rows with Cu >= 5", ("Cu", ">=", 5)),
+        ("keep rows with more than 5 ppm Cu", ("Cu", ">", 5)),
+        ("keep rows with Cu between 2 and 1", ("Cu", "between", [1, 2])),
+        ("keep rows where Cu is equal to 3", ("Cu", "==", 3)),
+        ("keep rows where Rock Type is granite", ("Rock Type", "==", "granite")),
+        ('keep rows where rock type is "Banded Iron"', ("Rock Type", "==", "Banded Iron")),
+        ("keep rows where HoleType is RC or DD", ("HoleType", "in", ["RC", "DD"])),
+        ("keep rows where HoleType is not RC", ("HoleType", "!=", "RC")),
+        ("keep rows where HoleType contains R", ("HoleType", "contains", "R")),
+        ("drop rows with Cu below 0.5", ("Cu", ">=", 0.5)),
+        ("drop rows where HoleType is RC or DD", ("HoleType", "not_in", ["RC", "DD"])),
+        ("drop rows where As is missing", ("As", "not_null", None)),
+        ("keep rows where As is missing", ("As", "is_null", None)),
+    ],
+)
+def test_conditions(clause: str, expected: tuple[str, str, Any]) -> None:
+    column, operator, value = expected
+    wanted = {"column": column, "operator": operator} | ({} if value is None else {"value": value})
+    assert arguments("filter_rows", clause) == wanted
+
+
+def test_conditions_that_all_hold_become_a_chain() -> None:
+    binding = bound("filter_rows", "keep rows with Cu above 100 and Zn below 200")
+    assert binding.is_chain
+    assert [(call["column"], call["operator"], call["value"]) for call in binding.calls] == [
+        ("Cu", ">", 100),
+        ("Zn", "<", 200),
+    ]
+    removal = bound("filter_rows", "drop rows with Cu above 100 or Zn above 200")
+    assert [(call["column"], call["operator"]) for call in removal.calls] == [("Cu", "<="), ("Zn", "<=")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "clause", "reason"),
+    [
+        ("filter_rows", "keep rows with Cu above 100 or Zn below 200", "joined by or"),
+        ("filter_rows", "drop rows with Cu above 100 and Zn below 200", "to be removed"),
+        ("filter_rows", "keep rows with Cu above 0.5 %", "Cu is in ppm, the condition in %"),
+        ("filter_rows", "keep rows with Cu", "the argument operator of filter_rows is not said"),
+        ("summarize", "summarise Zn where Cu is above 1", "summarize takes no condition (Cu > 1)"),
+    ],
+)
+def test_conditions_that_cannot_be_kept_are_refused(tool: str, clause: str, reason: str) -> None:
+    assert reason in refusal(tool, clause)
+
+
+@pytest.mark.parametrize(
+    ("tool", "clause", "expected"),
+    [
+        ("remove_duplicates", "remove duplicate rows", {}),
+        ("remove_duplicates", "remove duplicates by SampleID keeping the last", {"subset": ["SampleID"], "keep": "last"}),
+        ("parse_detection_limits", "replace values below detection limit in As by half the detection limit",
+         {"columns": ["As"], "method": "half"}),
+        ("standardize_terms", "standardise the terms of HoleType in upper case", {"column": "HoleType", "case": "upper"}),
+        ("standardize_terms", "unify the spellings of HoleType: 'RCD' to 'RC', 'DDH' to 'DD'",
+         {"column": "HoleType", "mapping": {"RCD": "RC", "DDH": "DD"}}),
+        ("query_data", "show the first 10 rows", {"operation": "head", "n": 10}),
+        ("query_data", "how many rows have Cu above 100",
+         {"operation": "filter_count", "filter_column": "Cu", "operator": ">", "value": 100}),
+        ("query_data", "count values of HoleType", {"operation": "value_counts", "columns": ["HoleType"]}),
+        ("compute_anomaly", "find outliers in Cu by robust z-scores beyond 4",
+         {"columns": ["Cu"], "method": "mad", "threshold": 4.0}),
+        ("compute_anomaly", "detect outliers in Cu by the interquartile range", {"columns": ["Cu"], "method": "iqr"}),
+        ("reduce_dimensions", "first three principal components of Cu, Zn and Pb",
+         {"columns": ["Cu", "Zn", "Pb"], "n_components": 3, "method": "pca"}),
+    ],
+)  # fmt: skip
+def test_other_tools(tool: str, clause: str, expected: dict[str, Any]) -> None:
+    assert arguments(tool, clause) == expected
+
+
+GROUPED = Profile("labels.csv", (*SOIL.columns, Column("cluster", "integer", "cluster")))
+CLUSTERED = Previous("cluster", ("Rb", "K"), ("cluster",))
+
+
+@pytest.mark.parametrize(
+    ("tool", "clause", "expected"),
+    [
+        ("plot_clusters", "plot the groups", {"label": "cluster"}),
+        ("plot_map", "map them by longitude and latitude", {"x": "Longitude", "y": "Latitude", "color": "cluster"}),
+        ("plot_map", "show the groups on a map", {"color": "cluster"}),
+        ("plot_scatter", "plot Cu against Zn coloured by group", {"x": "Zn", "y": "Cu", "color": "cluster"}),
+        ("plot_scatter", "plot them against each other", {"x": "Rb", "y": "K", "color": "cluster"}),
+        ("summarize", "summarise Cu by group", {"columns": ["Cu"], "by": "cluster"}),
+    ],
+)
+def test_what_points_back_takes_the_labels_of_the_step_before(tool: str, clause: str, expected: dict[str, Any]) -> None:
+    assert arguments(tool, clause, GROUPED, CLUSTERED) == expected
+
+
+def test_groups_that_nobody_made_are_refused() -> None:
+    assert "no column of groups is known" in refusal("summarize", "summarise Cu by group")
+    assert arguments("summarize", "summarise Cu by group", GROUPED) == {"columns": ["Cu"], "by": "cluster"}
+
+
+class Curve(ToolArguments):
+    path: str
+    column: str = Field(json_schema_extra={"x-role": "column"})
+    title: str | None = None
+    is_cumulative: bool = False
+    block_size: float = 5.0
+
+
+def test_a_tool_of_a_user_is_bound_by_its_schema() -> None:
+    def run(context: ToolContext, given: Curve) -> ToolResult:
+        raise AssertionError("not called here")
+
+    own = Tool("grade_curve", 1, "Grade curve.", ("grade curve",), frozenset({"metals"}), Curve, run)
+    schema: ToolSchema = own.schema()
+    binding = bind(schema, 'grade curve of Au titled "North pit" with block size 2.5', SOIL)
+    assert binding.calls == [{"path": "soil.csv", "column": "Au", "title": "North pit", "block_size": 2.5}]
+
+
+def test_a_profile_is_read_from_whatever_a_tool_says() -> None:
+    found = read_profile(
+        {"rows": "many", "columns": [{"name": "a", "type": "number"}, {"name": ""}, 3, "b", {"name": "a"}]}, "x"
+    )
+    assert [column.name for column in found.columns] == ["a", "b"]
+    assert found.rows is None
+    assert read_profile(None, "x").columns == ()
