@@ -32,7 +32,6 @@ ALLOWED = (
     "TZ",
     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV",
-    "COVERAGE_PROCESS_START",
 )
 # Numeric libraries pick kernels and threads by these; some processors need them for right numbers.
 ALLOWED_PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "POLARS_MAX_THREADS", "NUMEXPR_")

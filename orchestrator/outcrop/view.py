@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Event, LeadTurn, Watcher, nobody
 from outcrop.text import inert, shorten
@@ -16,7 +16,8 @@ from outcrop.text import inert, shorten
 if TYPE_CHECKING:
     from rich.table import Table
 
-_OBJECTIVE_CHARS = 60
+# Name and width of the live table's columns; an 80 column terminal leaves 20 for the objective.
+_COLUMNS = {"dispatch": 8, "specialist": 10, "objective": None, "now": 12, "rows": 9, "time": 6, "status": 8}
 _REFRESH_PER_SECOND = 8
 
 
@@ -81,26 +82,27 @@ class LiveTable:
             if row := self._rows.get(event.dispatch_id):
                 row.progress(event.message)
         elif isinstance(event, DispatchEnded) and (row := self._rows.get(event.outcome.dispatch_id)):
-            row.status, row.seconds, row.doing = event.outcome.status, event.outcome.duration_s, ""
+            row.status, row.seconds = event.outcome.status, event.outcome.duration_s
+            row.doing = row.rows_done = ""
 
     def __rich__(self) -> Table:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(
-            title=f"lead: turn {self._turn}" if self._turn else None, title_justify="left", expand=False, box=None
-        )
-        for name in ("dispatch", "specialist", "objective", "now", "rows", "time", "status"):
-            table.add_column(
-                name, no_wrap=True, overflow="ellipsis", justify="right" if name in ("rows", "time") else "left"
-            )
+        title = f"lead: turn {self._turn}" if self._turn else None
+        table = Table(title=title, title_justify="left", expand=True, box=None, padding=(0, 1, 0, 0))
+        for name, width in _COLUMNS.items():
+            # The objective takes what is left; on a narrow terminal it is what gives way.
+            ratio = None if width else 1
+            right: Literal["right", "left"] = "right" if name in ("rows", "time") else "left"
+            table.add_column(name, width=width, ratio=ratio, no_wrap=True, overflow="ellipsis", justify=right)
         for row in self._rows.values():
             seconds = row.seconds if row.seconds is not None else time.monotonic() - row.started
             style = {"running": "yellow", "success": "green"}.get(
                 row.status, "magenta" if row.status == "partial" else "red"
             )
-            objective, doing = shorten(row.objective, _OBJECTIVE_CHARS), shorten(row.doing, 30)
-            cells = (_short(row.dispatch_id), row.specialist, objective, doing, row.rows_done, f"{seconds:.1f} s")
+            where = (_short(row.dispatch_id), row.specialist, row.objective)
+            cells = (*where, row.doing, row.rows_done, f"{seconds:.1f} s")
             table.add_row(*(Text(inert(cell, keep_newlines=False)) for cell in cells), Text(row.status, style=style))
         return table
 

@@ -95,6 +95,13 @@ def test_bad_input_is_a_clear_error_with_the_right_status(
     assert done.stdout == ""
 
 
+def test_an_objective_can_come_from_stdin_and_its_length_is_checked(outcrop: Any, assays: Path) -> None:
+    good = outcrop("run", "-", "--data", "assays.csv", "--json", input="summarise Au_ppm\n")
+    assert json.loads(good.stdout)["objective"] == "summarise Au_ppm"
+    long = outcrop("run", "-", "--data", "assays.csv", input="x" * 200_000)
+    assert (long.returncode, "200000 characters" in long.stderr) == (2, True)
+
+
 def test_a_binary_file_is_an_error_that_names_it(outcrop: Any, workspace: Path) -> None:
     (workspace / "picture.csv").write_bytes(bytes(range(256)) * 40)
     done = outcrop("run", "summarise everything", "--data", "picture.csv", "--json")

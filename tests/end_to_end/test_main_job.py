@@ -70,7 +70,7 @@ def test_every_row_has_its_label_and_the_counts_equal_an_independent_run(demo: A
     rows = rows_of(workspace / artifact(outcome, "_cluster_"))
     assert len(rows) == 178
     features = StandardScaler().fit_transform(columns("alcohol", "flavanoids", "color_intensity"))
-    labels = KMeans(3, n_init=50, random_state=7).fit_predict(features)
+    labels = KMeans(3, n_init=50, tol=0, random_state=7).fit_predict(features)
     assert sorted(Counter(row["cluster"] for row in rows).values()) == sorted(Counter(labels.tolist()).values())
 
 
@@ -133,6 +133,6 @@ def test_soils_are_clustered_on_logs_and_mapped(shared: Path, workspace: Path, o
     assert len(rows) == 959
     table = rows_of(workspace / "colorado_soils.csv")
     logs = StandardScaler().fit_transform(np.log10([[float(row[n]) for n in ("Rb", "K", "La", "Th")] for row in table]))
-    labels = KMeans(2, n_init=20, random_state=3).fit_predict(logs)
+    labels = KMeans(2, n_init=20, tol=0, random_state=3).fit_predict(logs)
     assert sorted(Counter(row["cluster"] for row in rows).values()) == sorted(Counter(labels.tolist()).values())
     assert (workspace / artifact(outcome, "_plot_map_")).stat().st_size > 10_000

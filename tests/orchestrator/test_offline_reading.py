@@ -139,6 +139,8 @@ def test_words_are_slices_of_the_text_in_order(text: str) -> None:
         ("check and remove duplicates", ["check and remove duplicates"]),
         ("As a first step, summarise Au", ["summarise Au"]),
         ('keep rows where name is "map, and plot"', ['keep rows where name is "map, and plot"']),
+        ("summarise Cu and Zn but not As", ["summarise Cu and Zn but not As"]),
+        ("cluster on Cu, and colour the map by cluster", ["cluster on Cu", "colour the map by cluster"]),
         ("summarise Au, and train a random forest", ["summarise Au", "train a random forest"]),
         ("use wine.v2.csv and summarise alcohol", ["use wine.v2.csv and summarise alcohol"]),
         ("correlate Au vs. Cu, e.g. on log values", ["correlate Au vs. Cu, e.g. on log values"]),
@@ -208,6 +210,12 @@ def test_a_plan_quotes_what_it_does_not_understand() -> None:
     assert plan.blockers[0] == 'Not understood: "email the summary to Bob" (no tool is asked for with these words)'
     assert plan.blockers[1].startswith('Not done: "If Au is high, map it" (a condition')
     assert plan.notes == ['Left out, as asked: "Do not cluster the samples"']
+
+
+def test_what_points_back_to_a_clause_that_was_not_understood_is_not_done() -> None:
+    plan = make_plan("Find samples with Cu above 100 ppm and map them", cards())
+    assert plan.steps == []
+    assert plan.blockers[1] == 'Not done: "map them" (it points back to "Find samples with Cu above 100 ppm")'
 
 
 def test_a_sentence_that_goes_on_belongs_to_the_step_before() -> None:

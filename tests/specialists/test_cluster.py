@@ -57,7 +57,7 @@ def test_the_wines_fall_into_the_groups_of_an_independent_run(
     path, values = wines
     result = run(context, path, COLUMNS)
     scaled = StandardScaler().fit_transform(values)
-    independent = KMeans(3, n_init=20, random_state=42).fit(scaled)
+    independent = KMeans(3, n_init=20, tol=0, random_state=42).fit(scaled)
     sizes = sorted(Counter(independent.labels_.tolist()).values(), reverse=True)
     assert list(result.results["counts"].values()) == sizes
     assert list(result.results["counts"]) == ["1", "2", "3"]
@@ -109,7 +109,7 @@ def test_a_row_with_a_gap_keeps_its_place_without_a_label_and_with_a_reason(
     assert (result.results["rows"], result.results["clustered"], result.results["left_out"]) == (60, 57, 3)
     assert result.results["left_out_reasons"] == {"missing": 3}
     kept = [row for row in range(60) if row not in (4, 30, 31)]
-    independent = KMeans(3, n_init=20, random_state=42).fit(StandardScaler().fit_transform(blobs[1][kept]))
+    independent = KMeans(3, n_init=20, tol=0, random_state=42).fit(StandardScaler().fit_transform(blobs[1][kept]))
     assert adjusted_rand_score(independent.labels_, [int(labels[row]) for row in kept]) == 1.0
     assert any("3 of 60 rows left out" in note for note in result.notes)
 
@@ -123,7 +123,7 @@ def test_the_logarithm_of_what_is_not_positive_is_counted_never_dropped_silently
     assert column(read_rows, result, "cluster_reason")[:3] == ["not positive: a", "not positive: b", ""]
     assert result.results["left_out_reasons"] == {"not_positive": 2}
     scaled = StandardScaler().fit_transform(np.log10(values[2:]))
-    independent = KMeans(3, n_init=20, random_state=42).fit(scaled)
+    independent = KMeans(3, n_init=20, tol=0, random_state=42).fit(scaled)
     assert sorted(result.results["counts"].values()) == sorted(Counter(independent.labels_.tolist()).values())
     assert result.results["inertia"] == pytest.approx(independent.inertia_, rel=1e-9)
 
@@ -136,7 +136,7 @@ def test_clr_groups_equal_an_independent_transform_and_the_sub_composition_is_na
     values[0, 2] = 0
     result = run(context, write_rows("a.csv", ["a", "b", "c"], values.tolist()), ["a", "b", "c"], transform="clr")
     parts = np.log(values[1:] / np.exp(np.log(values[1:]).mean(axis=1))[:, None])
-    independent = KMeans(3, n_init=20, random_state=42).fit(StandardScaler().fit_transform(parts))
+    independent = KMeans(3, n_init=20, tol=0, random_state=42).fit(StandardScaler().fit_transform(parts))
     assert result.results["inertia"] == pytest.approx(independent.inertia_, rel=1e-9)
     assert result.results["left_out"] == 1
     assert any("sub-composition of the 3 columns a, b, c" in note for note in result.notes)
@@ -220,7 +220,7 @@ def test_the_soils_of_colorado_are_grouped_on_logarithms(
     header, *rows = read_rows(path)
     names = ["Rb", "K", "La", "Th"]
     values = np.array([[float(row[header.index(name)]) for name in names] for row in rows])
-    independent = KMeans(2, n_init=20, random_state=42).fit(StandardScaler().fit_transform(np.log10(values)))
+    independent = KMeans(2, n_init=20, tol=0, random_state=42).fit(StandardScaler().fit_transform(np.log10(values)))
     result = run(context, path, names, n_clusters=2, transform="log10")
     assert list(result.results["counts"].values()) == sorted(Counter(independent.labels_.tolist()).values())[::-1]
     assert len(column(read_rows, result, "cluster")) == 959

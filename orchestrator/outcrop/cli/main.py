@@ -78,7 +78,7 @@ def _workspace(parser: argparse.ArgumentParser) -> None:
 
 def _add_work(commands: Commands) -> None:
     run = _add(commands, "run", "work:run", "answer a research objective about tables")
-    run.add_argument("objective", metavar="OBJECTIVE", help="what to find out, in plain words")
+    run.add_argument("objective", metavar="OBJECTIVE", help="what to find out, in plain words; - reads it from stdin")
     run.add_argument(
         "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
     )
@@ -93,7 +93,7 @@ def _add_work(commands: Commands) -> None:
         commands, "dispatch", "work:dispatch", "have one specialist, or COMMAND after --, do one piece of work"
     )
     dispatch.add_argument("specialist", nargs="?", metavar="SPECIALIST", help="cleaning, analytics or plotting")
-    dispatch.add_argument("--objective", metavar="TEXT", help="what to do")
+    dispatch.add_argument("--objective", metavar="TEXT", help="what to do; - reads it from stdin")
     dispatch.add_argument(
         "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,9 +21,18 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def say(text: str = "") -> None:
-    """One or more lines on stdout, whatever they hold made inert."""
+    """One or more lines on stdout, whatever they hold made inert; wrapped between words on a terminal."""
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(inert(text).encode(encoding, "replace").decode(encoding) + "\n")
+    shown = inert(text)
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        shown = "\n".join(_wrapped(line, width) for line in shown.split("\n"))
+    sys.stdout.write(shown.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def _wrapped(line: str, width: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip(" -")))
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def say_json(value: Any) -> None:

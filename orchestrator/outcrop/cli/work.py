@@ -22,7 +22,7 @@ def run(options: Namespace) -> int:
 
     with progress_view(quiet=False) as watcher:
         work = Run(
-            options.objective,
+            _text(options.objective),
             options.data,
             workspace=options.workspace,
             model=options.model,
@@ -60,7 +60,7 @@ async def _dispatch(options: Namespace) -> Outcome:
         async with Pool(workers=1, model=options.model, workspace=options.workspace, watcher=watcher) as pool:
             return await pool.dispatch(
                 options.specialist or _COMMAND,
-                options.objective,
+                _text(options.objective) if options.objective is not None else None,
                 options.data,
                 timeout=options.timeout,
                 grace=options.grace,
@@ -135,6 +135,11 @@ def _report_dispatch(outcome: Outcome) -> None:
     if outcome.results:
         sys.stdout.flush()
         say_json_pretty(outcome.results)
+
+
+def _text(objective: str) -> str:
+    """An objective as given, or from stdin for `-`: a command line takes no more than 128 KiB."""
+    return sys.stdin.read().strip() if objective == "-" else objective
 
 
 def _environment(given: list[str]) -> dict[str, str]:

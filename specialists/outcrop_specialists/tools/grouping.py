@@ -20,7 +20,8 @@ def kmeans(values: Matrix, groups: int, seed: int) -> tuple[Matrix, float]:
     """Label of each row of (rows, columns) and the inertia: Lloyd (1982), best of 20 k-means++ starts."""
     from sklearn.cluster import KMeans
 
-    model = KMeans(groups, n_init=STARTS, random_state=seed).fit(values)
+    # With the default tolerance it stops short of the optimum, and which short stop is a matter of the seed.
+    model = KMeans(groups, n_init=STARTS, tol=0, max_iter=1_000, random_state=seed).fit(values)
     return model.labels_, float(model.inertia_)
 
 

@@ -77,6 +77,8 @@ class _Binder:
         strings = bind_strings(self._words, self._properties, self._used, set(self._arguments))
         self._arguments |= strings.arguments
         self._used |= strings.used
+        names = {prop.name for prop in self._properties}
+        self._used |= {at for at, word in enumerate(self._words) if word.text in names}
         self._say_leftovers()
         self._fill_columns(bound)
         self._make_calls(bound, chain)
@@ -133,8 +135,10 @@ class _Binder:
         self._result.refusals += references.refusals
         self._result.notes += bound.notes
         if bound.left:
-            names = ", ".join(dict.fromkeys(bound.left))
-            self._result.refusals.append(f"{names}: {self._tool.name} has no argument for it in this place")
+            said = f"{', '.join(dict.fromkeys(bound.left))}: {self._tool.name} has no argument for it"
+            # A tool without any argument for columns looks at all of them; what is asked for is in its answer.
+            takes_columns = any(prop.is_column for prop in self._properties)
+            (self._result.refusals if takes_columns else self._result.blockers).append(said)
         self._arguments |= bound.arguments
         return bound
 

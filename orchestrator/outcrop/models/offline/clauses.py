@@ -29,6 +29,7 @@ SOFT_MARKS = frozenset(",:&–—")
 JOINING = frozenset({"and", "but", "or"})
 SEQUENCE = frozenset({"then", "afterwards", "afterward"})
 REFUSING = frozenset({"not", "do", "don't", "never", "skip", "avoid", "no", "without"})
+COLOR = "color"
 NAME_WORDS = 5
 PHRASE_WORDS = 8
 """So many words on an asked-for phrase must have begun and ended."""
@@ -101,7 +102,10 @@ class Splitter:
             # ", which" mostly goes on about what was just named.
             return bool(following) and (word.lower != "which" or words[at - 1].text != ",")
         if word.lower in REFUSING - {"no", "without"}:
-            return bool(following)
+            # "but not As" leaves a column out, "but do not plot it" is a task refused.
+            return bool(following) and (word.lower != "not" or following[0].lower in TASK_VERBS)
+        if word.stem == COLOR and following and following[0].lower in DETERMINERS:
+            return True
         at += word.lower in DETERMINERS
         asked = self._asked_at(words, at)
         is_listed = not following or following[0].text in ",.;" or following[0].lower in JOINING

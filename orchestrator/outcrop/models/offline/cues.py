@@ -15,7 +15,7 @@ Cue = Literal["main", "by", "color", "against", "with", "except", "x", "y"]
 _BY = frozenset(("by", "per", "each", "every", "across", "within", "according"))
 _COLOR = frozenset(("color", "shade"))
 _AGAINST = frozenset(("against", "versus", "vs", "vs."))
-_EXCEPT = frozenset(("except", "excluding", "without", "ignoring", "omitting", "besides"))
+_EXCEPT = frozenset(("except", "excluding", "without", "ignoring", "omitting", "besides", "not"))
 _MAIN = frozenset(("on", "of", "for", "in", "from", "using", "between", "among", "where", "summarise", "summarize"))
 _LISTED = frozenset((",", "and", "&", "or", "/", "+", "(", "then", "to"))
 _SKIPPED = DETERMINERS | {"column", "columns", "variable", "element", "type", "of", "log10", "ln", "log"}
@@ -70,12 +70,12 @@ def _direct(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Cue 
 
 
 def _axis(words: Sequence[Word], mention: Mention) -> Cue | None:
-    """`x = Au`, `x: Au`, `Au on the x axis`."""
+    """`x = Au`, `x: Au`, `Au (x)`, `Au on the x axis`."""
     before = [word.lower for word in words[max(0, mention.first - 2) : mention.first]]
     if len(before) == 2 and before[1] in ("=", ":") and before[0] in ("x", "y"):
         return "x" if before[0] == "x" else "y"
     after = [word.lower for word in words[mention.end : mention.end + 5] if word.lower not in ("the", "-")]
-    if after[:1] in (["on"], ["as"]) and after[1:2] in (["x"], ["y"]):
+    if after[:1] in (["on"], ["as"], ["("]) and after[1:2] in (["x"], ["y"]):
         return "x" if after[1] == "x" else "y"
     return None
 

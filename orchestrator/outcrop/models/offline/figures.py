@@ -9,6 +9,8 @@ from typing import Any
 from outcrop.models.offline.vocabulary import word_set
 
 SKIPPED = word_set("path rule alt bytes width_px height_px dpi seed operation folder files notes")
+# What stands under these keys is named well enough by itself.
+PLAIN_KEYS = frozenset(("columns",))
 DIGITS = 6
 DEPTH = 2
 RECORDS = 3
@@ -63,7 +65,7 @@ def _nested(key: str, value: dict[str, Any], depth: int, known: set[str] | None)
         if value:
             yield f"{_words(key)}: {_flat(value)}"
     elif depth:
-        yield from (f"{_words(key)} {part}" if depth < DEPTH else part for part in _parts(value, depth - 1, known))
+        yield from (part if key in PLAIN_KEYS else f"{_words(key)} {part}" for part in _parts(value, depth - 1, known))
 
 
 def _flat(record: Mapping[str, Any]) -> str:

@@ -93,6 +93,8 @@ def _labels(words: Sequence[Word], columns: Collection[int]) -> dict[int, tuple[
         if not labels[following][1] and _is_joined(words, place, following):
             labels[following] = (labels[following][0], labels[place][1])
     for place in places:
+        if not labels[place][0] and place and words[place - 1].lower == "into":
+            labels[place] = (["group"], labels[place][1])
         if PERCENTILE.fullmatch(words[place].text):
             labels[place] = ([words[place].stem], [])
     return labels

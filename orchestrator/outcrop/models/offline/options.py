@@ -19,6 +19,7 @@ from outcrop.models.offline.words import Word, squeeze
 LOG10 = "log10"
 LOG_STEMS = frozenset(("log", "logarithm"))
 AXES = frozenset("xy")
+TRUE = frozenset(("true", "yes", "on", "1"))
 BRACKET_WORDS = 4
 """Longer remarks in the brackets of a description are explanations, not names of a value."""
 # A value that is an everyday word is meant only beside the name of its property: "keep first", "lower case".
@@ -117,11 +118,22 @@ class _Chooser:
         for prop in self._properties:
             if prop.kind != "boolean" or prop.name in self._chosen.arguments:
                 continue
+            said = self._assigned(prop)
+            if said:
+                self._chosen.take(prop, self._words[said[-1]].lower in TRUE, said)
+                continue
             places = [self._place_of(stem) for stem in prop.stems]
             found = [place for place in places if place is not None]
             if found and len(found) == len(places):
                 is_off = any(self._is_negated(at) or self._words[at].lower.startswith("un") for at in found)
                 self._chosen.take(prop, not is_off, found)
+
+    def _assigned(self, prop: Property) -> list[int]:
+        """The places of `log_x = true`."""
+        for at in range(len(self._words) - 2):
+            if self._words[at].text == prop.name and self._words[at + 1].text == "=":
+                return [at, at + 1, at + 2]
+        return []
 
     def _place_of(self, stem: str) -> int | None:
         return next((at for at, word in enumerate(self._words) if at not in self._skip and _answers(word, stem)), None)

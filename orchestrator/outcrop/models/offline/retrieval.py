@@ -68,7 +68,7 @@ class Retrieval:
         return found
 
     def _match(self, card: Card, bag: dict[str, float], terms: list[Term], verb: Word | None) -> Match | None:
-        if verb and verb.lower not in NEUTRAL and verb.stem not in card.vocabulary:
+        if verb and verb.lower not in NEUTRAL and verb.stem not in card.vocabulary and verb.text != card.name:
             return None
         best, places = 0.0, frozenset(term.place for term in terms if term.text == card.name)
         if places:
@@ -111,7 +111,11 @@ def leading_verb(words: Sequence[Word], columns: Collection[str] = ()) -> Word |
         if word.kind == "word" and word.lower in POLITE:
             continue
         is_verb = word.kind == "word" and word.lower not in DETERMINERS and word.lower not in columns
-        if any(map(str.isdigit, word.text)) or word.number is not None or (word.lower in GENERIC and word.lower not in TASK_VERBS):
+        if (
+            any(map(str.isdigit, word.text))
+            or word.number is not None
+            or (word.lower in GENERIC and word.lower not in TASK_VERBS)
+        ):
             return None
         return word if is_verb and (word.lower not in STOP or word.lower in QUESTIONS | NEUTRAL) else None
     return None

@@ -19,6 +19,9 @@ from outcrop.models.offline.words import stems_of, words_of
 
 CALLS_AT_ONCE = 8
 DRAWING = frozenset(("plot", "draw", "map"))
+CLEANING = "cleaning"
+
+_WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
 
 
 @dataclass
@@ -72,9 +75,6 @@ class _Table:
     held_by: Record | None = None
 
 
-_WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
-CLEANING = "cleaning"
-
 Try = Callable[[Step, str, Previous | None], Attempt]
 Targets = Callable[[Step], Sequence[str]]
 
@@ -85,25 +85,6 @@ class Progress:
 
     records: list[Record] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-
-
-_WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
-CLEANING = "cleaning"
-
-Try = Callable[[Step, str, Previous | None], Attempt]
-Targets = Callable[[Step], Sequence[str]]
-
-
-@dataclass
-class Progress:
-    """The records of all steps, and the calls that can be made now."""
-
-    records: list[Record] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-
-    @property
-    def is_finished(self) -> bool:
-        return not any(record.is_open for record in self.records)
 
 
 def work_through(steps: Sequence[Step], targets: Targets, attempt: Try, replaces: Callable[[Step], bool]) -> Progress:

@@ -13,7 +13,7 @@ from outcrop.models.offline.profile import Profile, joined, read_profile
 from outcrop.models.offline.references import Previous
 from outcrop.models.offline.sequence import Attempt, Done, Progress, Record, replaces_table, work_through
 from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
-from outcrop.models.offline.tables import targets_of
+from outcrop.models.offline.tables import targets_of, unusable
 from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.completion import COMPLETE
@@ -67,7 +67,7 @@ class SpecialistTurn:
             return f"{path}: {INSPECT} is not among the tools, so its columns are not known"
         answer = self._conversation.answer(Call(INSPECT, {"path": path}))
         if answer is None or answer.is_error:
-            return f"{path} cannot be used: {answer.error if answer else 'it was not inspected'}"
+            return unusable(path, answer.error if answer else "it was not inspected")
         self._profiles[path] = read_profile(answer.results, path)
         return ""
 
@@ -80,7 +80,7 @@ class SpecialistTurn:
         if seen is None:
             return Attempt([look])
         if seen.is_error:
-            return Attempt(failure=f"{path} cannot be used: {seen.error}")
+            return Attempt(failure=unusable(path, seen.error))
         if step.card.name == INSPECT:
             return Attempt(done=Done(seen.summary, seen.results, notes=seen.texts("notes")))
         profile = self._profiles.setdefault(path, read_profile(seen.results, path))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.clauses import Splitter
 from outcrop.models.offline.retrieval import Retrieval
-from outcrop.models.offline.vocabulary import MODIFIERS, POLITE, word_set
+from outcrop.models.offline.vocabulary import MODIFIERS, POLITE, PRONOUNS, word_set
 from outcrop.models.offline.words import words_of
 
 MOST_STEPS = 40
@@ -43,9 +43,11 @@ class Plan:
 def make_plan(objective: str, cards: Sequence[Card], columns: Collection[str] = ()) -> Plan:
     """Split the objective and choose a tool for every clause. `columns` are folded column names: they are no verbs."""
     retrieval, plan = Retrieval(cards), Plan()
+    lost = ""
     for clause in Splitter(cards, columns).split(objective):
         match = retrieval.best(clause.text, columns)
         last = plan.steps[-1] if plan.steps else None
+        before, lost = lost, clause.text
         if clause.is_conditional:
             plan.blockers.append(
                 f'Not done: "{quoted(clause.text)}" (a condition, which the offline model cannot weigh)'
@@ -53,12 +55,17 @@ def make_plan(objective: str, cards: Sequence[Card], columns: Collection[str] = 
         elif clause.is_negated and match:
             plan.notes.append(f'Left out, as asked: "{quoted(clause.text)}"')
         elif last and _goes_on(clause.text) and (match is None or match.card == last.card):
+            lost = ""
             plan.steps[-1] = replace(last, clause=f"{last.clause}. {clause.text}")
         elif match is None:
             plan.blockers.append(f'Not understood: "{quoted(clause.text)}" (no tool is asked for with these words)')
+        elif before and _points_back(clause.text):
+            # "Find rich samples and map them": without the first, the second would be about all samples.
+            plan.blockers.append(f'Not done: "{quoted(clause.text)}" (it points back to "{quoted(before)}")')
         elif len(plan.steps) == MOST_STEPS:
             plan.blockers.append(f'Not done: "{quoted(clause.text)}" ({MOST_STEPS} steps are planned at most)')
         else:
+            lost = ""
             plan.steps.append(Step(clause.text, match.card))
     return plan
 
@@ -67,6 +74,10 @@ def quoted(text: str) -> str:
     """A clause as it is quoted: on one line, cut where it is long."""
     flat = " ".join(text.split())
     return flat if len(flat) <= QUOTED_CHARS else f"{flat[: QUOTED_CHARS - 1]}…"
+
+
+def _points_back(clause: str) -> bool:
+    return any(word.lower in PRONOUNS for word in words_of(clause))
 
 
 def _goes_on(clause: str) -> bool:

@@ -34,6 +34,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "ln": ("ln", "natural log", "natural logarithm", "log e"),
     "log2": ("log2", "log base 2", "base 2 log"),
     "clr": ("clr", "centered log ratio", "centered logratio", "centered log ratios"),
+    "logratio": ("log ratio", "log ratios", "logratio", "logratios"),
     "ilr": ("ilr", "isometric log ratio", "isometric log ratios"),
     "alr": ("alr", "additive log ratio", "additive log ratios"),
     "sqrt": ("sqrt", "square root", "square roots"),

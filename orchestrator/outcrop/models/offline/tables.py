@@ -73,6 +73,12 @@ def is_named(path: str, text: str) -> bool:
     return any(re.search(rf"(?<![\w.]){re.escape(each)}(?!\w)", text, re.IGNORECASE) for each in said)
 
 
+def unusable(path: str, reason: str) -> str:
+    """A sentence on a file that cannot be used; the reason may begin with its name already."""
+    bare = reason.removeprefix(f"{path}: ").removeprefix(f"{PurePosixPath(path).name}: ")
+    return f"{path} cannot be used: {bare}"
+
+
 def _choose(listing: Answer, objective: str, tables: Tables) -> list[str]:
     """The data file when none was given."""
     if listing.is_error:
@@ -102,7 +108,7 @@ def _describe(conversation: Conversation, paths: list[str], tables: Tables) -> N
         tables.calls.append(call)
         return
     if answer.is_error:
-        tables.blockers.append(f"{', '.join(paths)}: {answer.error}")
+        tables.blockers.append(unusable(", ".join(paths), answer.error))
         return
     described = {string_of(entry, "path"): entry for entry in _entries(answer)}
     lacking = [path for path in paths if path not in described]
@@ -113,7 +119,7 @@ def _describe(conversation: Conversation, paths: list[str], tables: Tables) -> N
     for path in paths:
         entry = described.get(path, {})
         if string_of(entry, "error"):
-            tables.blockers.append(f"{path} cannot be used: {string_of(entry, 'error')}")
+            tables.blockers.append(unusable(path, string_of(entry, "error")))
         elif path in described or len(paths) == 1:
             tables.profiles.append(read_profile(entry, path))
 

@@ -73,6 +73,7 @@ STOP = word_set(
     either neither other others same such own more most much many few less least up down out over under again
     further well let lets let's i'd i'm we'd we'll don't doesn't isn't aren't etc etc. e.g. i.e. respectively
     between against versus vs vs. about across along among around during through using use used their one ones
+    another everything anything
     """
 )
 

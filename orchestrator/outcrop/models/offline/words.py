@@ -14,6 +14,7 @@ from outcrop.models.offline.vocabulary import ABBREVIATIONS, DATA_ENDINGS, FOLDE
 
 Kind = Literal["word", "number", "date", "quoted", "file", "mark"]
 
+K_MEANS = re.compile(r"k[-\s]?means", re.IGNORECASE)
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)", re.IGNORECASE)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -24,6 +25,7 @@ _TOKEN = re.compile(
     |(?P<abbreviation>(?<!\w)(?:{"|".join(map(re.escape, ABBREVIATIONS))}))
     |(?P<date>(?<![\w.])\d{{4}}-\d{{2}}-\d{{2}}(?!\w))
     |(?P<number>(?<![\w.])[-+−]?(?:\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:st|nd|rd|th)?(?!\w))
+    |(?P<method>(?<!\w)k[-\s]?means(?!\w))
     |(?P<word>[^\W_]+['’][^\W_]+(?!\w)|\w+)
     |(?P<mark>\S)
     """,
@@ -77,6 +79,8 @@ def stem(word: str) -> str:
     """The folded stem of one word: Clustering → cluster, summarised → summar, colours → color, P95 → quantil."""
     if PERCENTILE.fullmatch(word):
         return FOLDED["percentil"]
+    if K_MEANS.fullmatch(word):
+        return "kmean"
     lower = american(word.casefold().replace("’", "'"))
     found: str = _stemmer().stemWord(lower)
     return FOLDED.get(lower, FOLDED.get(found, found))
