@@ -186,6 +186,8 @@ TOOL = Tool(
     asked_for=(
         "cluster",
         "group samples",
+        "group rows",
+        "group sites",
         "divide into groups",
         "split into groups",
         "partition",

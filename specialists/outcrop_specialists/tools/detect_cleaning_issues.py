@@ -77,7 +77,6 @@ TOOL = Tool(
         "find errors",
         "quality control",
         "what needs cleaning",
-        "find outliers",
     ),
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,

@@ -133,7 +133,16 @@ TOOL = Tool(
     version=1,
     description="Looks into a table: first, last or random rows (at most 20), counts of values, figures of columns, "
     "how many rows meet a condition.",
-    asked_for=("show rows", "preview the table", "look up values", "count values", "how many rows have", "first rows"),
+    asked_for=(
+        "show rows",
+        "preview the table",
+        "look up values",
+        "count values",
+        "how many rows have",
+        "how many samples",
+        "count rows per",
+        "first rows",
+    ),
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,

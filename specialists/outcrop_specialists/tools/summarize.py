@@ -26,6 +26,9 @@ RULE = (
 )
 MISSING_GROUP = "(missing)"
 ALL_ROWS = "(all rows)"
+# What the sentence about a summary names; the file has all of it.
+TOLD_COLUMNS = 4
+TOLD_GROUPS = 6
 
 
 class Arguments(ToolArguments):
@@ -73,10 +76,9 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         results |= {"by": by, "groups": len(groups)}
     if omitted:
         results["not_shown"] = f"{omitted} further records are in {published.artifact.path}"
-    text = f"{len(names)} columns of {table.frame.height} rows summarised" + (
-        f" in {len(groups)} groups of {by}" if by else ""
+    return ToolResult(
+        _told(records, table.frame.height, by), results, [published.artifact], [*table.notes, *group_notes]
     )
-    return ToolResult(text, results, [published.artifact], [*table.notes, *group_notes])
 
 
 def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str]:
@@ -134,6 +136,29 @@ def _groups(table: Table, by: str | None) -> tuple[dict[str, Rows], list[str]]:
     return groups, [f"{len(without)} rows have no value in {by}; they form the group {name}"]
 
 
+def _told(records: dict[str, dict[str, dict[str, Any]]], rows: int, by: str | None) -> str:
+    """The summary in a sentence: of the first columns what a reader asks for first, six significant digits."""
+    said = []
+    for name, groups in list(records.items())[:TOLD_COLUMNS]:
+        if by is None:
+            said.append(f"{name}: {_figures(groups[ALL_ROWS], ('mean', 'sd', 'p50', 'min', 'max', 'count'))}")
+        else:
+            first = list(groups.items())[:TOLD_GROUPS]
+            more = f", {len(groups) - TOLD_GROUPS} more groups" if len(groups) > TOLD_GROUPS else ""
+            each = (f"{group} {_figures(record, ('mean', 'p50', 'count'))}" for group, record in first)
+            said.append(f"{name} by {by}: {', '.join(each)}{more}")
+    left = len(records) - TOLD_COLUMNS
+    rest = f"; {left} more columns in the file" if left > 0 else ""
+    columns = "1 column" if len(records) == 1 else f"{len(records)} columns"
+    return f"{columns} of {rows} rows summarised. {'; '.join(said)}{rest}"
+
+
+def _figures(record: dict[str, Any], names: tuple[str, ...]) -> str:
+    words = {"p50": "median", "count": "n"}
+    told = [f"{words.get(name, name)} {record[name]:.6g}" for name in names if record.get(name) is not None]
+    return " ".join(told) or "no values"
+
+
 def _shown(records: dict[str, dict[str, dict[str, Any]]], *, is_grouped: bool) -> tuple[dict[str, Any], int]:
     """As many records as may be shown, keyed by column (and group), and the number of the others."""
     shown: dict[str, Any] = {}
@@ -179,6 +204,10 @@ TOOL = Tool(
         "quartile",
         "minimum and maximum",
         "total",
+        "sum of",
+        "typical value",
+        "compare groups",
+        "compare between groups",
         "statistics per group",
     ),
     specialists=frozenset({"analytics"}),

@@ -14,9 +14,6 @@ from outcrop.models.offline.steps import Plan, quoted
 from outcrop.models.offline.tables import Tables
 from outcrop_schemas import limits
 
-FIGURES_CHARS = 360
-FIGURES_IN_SUMMARY = 450
-RESERVE = 300
 PLANNED_BY = "Planned by the offline model (no language model)"
 
 
@@ -71,11 +68,7 @@ class LeadReport:
         files = ", ".join(dict.fromkeys(PurePosixPath(record.table).name for record in done))
         total = len(self.records) + len(self.plan.blockers)
         parts = [f"{len(done)} of {total} steps done on {files}."]
-        said = [_said(record) for record in done]
-        room = min(FIGURES_IN_SUMMARY, (limits.SUMMARY_CHARS - RESERVE - sum(map(len, said))) // len(done))
-        for record, text in zip(done, said, strict=True):
-            figures = figures_of(record.done.results, room, text) if record.done else ""
-            parts.append(f"{text[:-1]} ({figures})." if figures else text)
+        parts += [_said(record) for record in done]
         if blockers:
             parts.append(
                 f"{len(blockers)} {'thing was' if len(blockers) == 1 else 'things were'} not done, see the blockers."
@@ -88,9 +81,12 @@ def _said(record: Record) -> str:
 
 
 def _finding(record: Record) -> str:
+    """What one step gave: the tool's own sentence, the figures that are not in it, and the files."""
     assert record.done
     paths = [str(artifact["path"]) for artifact in record.done.artifacts if artifact.get("path")]
     files = f" Files: {', '.join(paths)}." if paths else ""
-    figures = figures_of(record.done.results, FIGURES_CHARS - len(files))
+    told = _said(record)
+    room = limits.ENTRY_CHARS - len(files) - len(told) - 100
+    figures = figures_of(record.done.results, room, told) if room > 0 else ""
     said = cut(quoted(record.step.clause), 80)
-    return f'{record.step.card.name}, "{said}": {figures or record.done.summary or "done"}.{files}'
+    return f'"{said}": {told}{f" In figures: {figures}." if figures else ""}{files}'
