@@ -140,7 +140,8 @@ async def test_the_answer_says_who_planned_and_gives_the_figures_of_the_outcomes
         "cluster (analytics), plot_clusters (plotting)"
     ]
     assert answer.summary.startswith("4 of 4 steps done on wine.csv.")
-    assert "silhouette 0.25" in answer.summary
+    assert "Cluster of results/remove_duplicates.csv is done." in answer.summary
+    assert any("silhouette 0.25" in text for text in answer.findings)
     assert any("results/cluster.csv" in text for text in answer.findings)
 
 
