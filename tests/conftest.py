@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no fault: no deadline. CI takes the same examples each time; elsewhere new ones are tried.
+settings.register_profile(
+    "outcrop", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("outcrop")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
