@@ -6,6 +6,7 @@ with O_NONBLOCK, so that a FIFO cannot stall the orchestrator.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import stat
@@ -18,62 +19,105 @@ from outcrop_schemas.errors import PathError
 from outcrop_schemas.outcome import VerifiedArtifact
 from outcrop_schemas.protocol import Artifact
 
+# Counting the records of larger tables would hold up their outcome.
+_MEASURED_BYTES = 256 << 20
+
 
 @dataclass(frozen=True)
 class Verification:
-    """The artifacts that are there, and a sentence for each that is not."""
+    """The artifacts that are there, and a sentence for each that is not, or is not as it was claimed to be."""
 
     verified: list[VerifiedArtifact]
-    refused: list[str]
+    said: list[str]
 
 
-def verify(artifacts: Sequence[Artifact], workspace: Path, scratch: Path) -> Verification:
-    """Check each artifact; relative paths start at the specialist's scratch folder. Blocking: call it in a thread."""
+def verify(artifacts: Sequence[Artifact], workspace: int, root: Path, scratch: Path) -> Verification:
+    """Check each artifact beneath the descriptor `workspace` of the folder `root`, opened before the launch.
+
+    Relative paths start at the specialist's scratch folder. Blocking: call it in a thread.
+    """
     verified: dict[str, VerifiedArtifact] = {}
-    refused: list[str] = []
+    said: list[str] = []
     for artifact in artifacts[: limits.ARTIFACTS_CHECKED]:
         try:
-            found = _verify_one(artifact, workspace, scratch)
+            found = _verify_one(artifact, workspace, root, scratch)
         except PathError as error:
-            refused.append(f"artifact {artifact.path}: {error.reason}")
+            said.append(f"artifact {artifact.path}: {error.reason}")
             continue
         verified[found.path] = found
+        said += _differences(artifact, found)
     if len(artifacts) > limits.ARTIFACTS_CHECKED:
-        refused.append(
+        said.append(
             f"{len(artifacts) - limits.ARTIFACTS_CHECKED} artifacts over {limits.ARTIFACTS_CHECKED} were not checked"
         )
-    return Verification(list(verified.values()), refused)
+    return Verification(list(verified.values()), said)
 
 
-def _verify_one(artifact: Artifact, workspace: Path, scratch: Path) -> VerifiedArtifact:
+def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path) -> VerifiedArtifact:
     if "\0" in artifact.path:
         raise PathError(artifact.path, "is not a path: it holds a NUL character")
     absolute = Path(os.path.normpath(scratch / artifact.path))
-    if not absolute.is_relative_to(workspace):
-        raise PathError(artifact.path, f"is outside the workspace {workspace}")
-    relative = absolute.relative_to(workspace)
+    if not absolute.is_relative_to(root):
+        raise PathError(artifact.path, f"is outside the workspace {root}")
+    relative = absolute.relative_to(root)
     descriptor = _open_beneath(workspace, relative)
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise PathError(artifact.path, "is not a regular file")
+        if found.st_nlink != 1:
+            raise PathError(
+                artifact.path, f"has {found.st_nlink} names (hard links), and may lie outside under another"
+            )
         if found.st_size == 0:
             raise PathError(artifact.path, "is empty")
         with open(descriptor, "rb", closefd=False) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+        rows, columns = _measure(descriptor) if _is_csv(artifact, relative, found.st_size) else (None, None)
     finally:
         os.close(descriptor)
-    if artifact.bytes not in (None, found.st_size) or artifact.sha256 not in (None, digest):
-        raise PathError(artifact.path, "differs from the size or hash that was claimed for it")
     return VerifiedArtifact(
-        path=relative.as_posix(), kind=artifact.kind, title=artifact.title, bytes=found.st_size, sha256=digest
+        path=relative.as_posix(),
+        kind=artifact.kind,
+        title=artifact.title,
+        bytes=found.st_size,
+        sha256=digest,
+        rows=rows,
+        columns=columns,
     )
 
 
-def _open_beneath(workspace: Path, relative: Path) -> int:
-    """A descriptor to a file beneath the workspace, no component of which is a link."""
+def _differences(claimed: Artifact, found: VerifiedArtifact) -> list[str]:
+    """What was claimed and is not so; the outcome has what is so."""
+    pairs = ((name, getattr(claimed, name), getattr(found, name)) for name in ("bytes", "sha256", "rows", "columns"))
+    wrong = [
+        f"{name} {measured}, not {claim}"
+        for name, claim, measured in pairs
+        if None not in (claim, measured) and claim != measured
+    ]
+    return [f"artifact {claimed.path} differs from its claim: {', '.join(wrong)}"] if wrong else []
+
+
+def _is_csv(artifact: Artifact, relative: Path, size: int) -> bool:
+    return artifact.kind in ("table", "other") and relative.suffix == ".csv" and size <= _MEASURED_BYTES
+
+
+def _measure(descriptor: int) -> tuple[int | None, int | None]:
+    """Records below the header and fields of the header; nothing where it cannot be read as CSV."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with open(descriptor, newline="", encoding="utf-8", errors="replace", closefd=False) as file:
+        records = csv.reader(file)
+        try:
+            header = next(records, [])
+            return sum(1 for record in records if record), len(header)
+        except csv.Error:
+            return None, None
+
+
+def _open_beneath(workspace: int, relative: Path) -> int:
+    """A descriptor to a file beneath the workspace's, no component of which is a link."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-    current = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    current = os.dup(workspace)
     try:
         for part in relative.parts[:-1]:
             following = os.open(part, flags | os.O_DIRECTORY, dir_fd=current)

@@ -125,16 +125,14 @@ class Batch:
     async def start(self) -> BatchOutcome:
         """Run what is not finished yet. Cancelling ends the jobs under way; `resume` takes them up again."""
         lines, bad = read_jobs(self._path)
-        self._workspace.hold()
-        try:
-            shared = Shared.of(self._workspace, ModelTable(self._choice), self._workers, self._settings.model_calls)
+        models = ModelTable(self._choice)
+        async with Shared.opened(self._workspace, models, self._workers, self._settings.model_calls) as shared:
+            shared.launcher.warm()
             desk, finished = await self._open(shared)
             try:
                 return await self._work(desk, shared, lines, bad, finished)
             finally:
                 await desk.close()
-        finally:
-            self._workspace.release()
 
     async def _open(self, shared: Shared) -> tuple[Desk, dict[str, RunOutcome]]:
         """A new run for the batch, or the last one of this file with what it has finished."""

@@ -6,7 +6,9 @@ A `Pool`, a `Run` and a batch's job each have one; they share what is passed in:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,8 +18,11 @@ from outcrop.dispatch import DispatchWork, Order, Services, new_dispatch_id
 from outcrop.events import Watcher, nobody
 from outcrop.gateway import Gateway
 from outcrop.history import History
+from outcrop.isolation import IsolationProof
 from outcrop.journal import Journal, now
-from outcrop.launch import ColdLauncher, Launcher, resolve_command
+from outcrop.launching import Launcher
+from outcrop.launching.environment import resolve_command
+from outcrop.launching.nursery import choose_launcher
 from outcrop.models import ModelTable
 from outcrop.objective import checked_context, checked_objective
 from outcrop.runs import RunFolder, new_run
@@ -26,9 +31,11 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
 from outcrop_schemas.protocol import ToolCall
+from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.tools.publish import sha256_of
 
+_log = logging.getLogger(__name__)
 # Who plays the lead's own two data tools: a process of the lead's, without an agent.
 LEAD_HANDS = "lead"
 
@@ -42,17 +49,40 @@ class Shared:
     places: asyncio.Semaphore
     model_places: asyncio.Semaphore
     launcher: Launcher
+    proof: IsolationProof
 
     @classmethod
-    def of(
-        cls, workspace: Workspace, models: ModelTable, workers: int, model_calls: int, launcher: Launcher | None = None
-    ) -> Shared:
-        """Places for `workers` specialists and `model_calls` model calls at a time. Raises UsageError."""
+    @asynccontextmanager
+    async def opened(
+        cls,
+        workspace: Workspace,
+        models: ModelTable,
+        workers: int,
+        model_calls: int,
+        launcher: Launcher | str = "auto",
+    ) -> AsyncIterator[Shared]:
+        """Hold the workspace, with places for `workers` specialists and `model_calls` model calls at a time.
+
+        `launcher` is one of your own, or `auto`, `nursery` or `cold`. Raises UsageError, WorkspaceError.
+        """
         if workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
-        return cls(
-            workspace, models, asyncio.Semaphore(workers), asyncio.Semaphore(model_calls), launcher or ColdLauncher()
-        )
+        workspace.hold()
+        try:
+            if isinstance(launcher, str):
+                launcher = choose_launcher(launcher, workspace.home / "cache")
+            proof = IsolationProof(workspace, launcher)
+            # Whoever holds a key must not be readable for what runs under the same user.
+            hide_from_others()
+            try:
+                yield cls(
+                    workspace, models, asyncio.Semaphore(workers), asyncio.Semaphore(model_calls), launcher, proof
+                )
+            finally:
+                await proof.close()
+                await launcher.close()
+        finally:
+            workspace.release()
 
 
 class Desk:
@@ -63,7 +93,7 @@ class Desk:
         self.history = History()
         self.gateway = Gateway(shared.models, folder, shared.model_places)
         self._services = Services(
-            shared.workspace, folder, journal, self.history, self.gateway, shared.launcher, watcher
+            shared.workspace, folder, journal, self.history, self.gateway, shared.launcher, shared.proof, watcher
         )
         self._count = 0
 
@@ -77,9 +107,17 @@ class Desk:
         folder.describe(body)
         journal = Journal.create(folder.journal)
         await journal.append("run", folder.run_id, body)
+        shared.proof.begin()
         return cls(shared, folder, journal, watcher)
 
     async def close(self) -> None:
+        """Write down what was proved of the isolation, and close the journal."""
+        isolation = {name: found.model_dump() for name, found in (await self.shared.proof.get()).items()}
+        try:
+            self.folder.describe({**self.folder.about(), "isolation": isolation})
+        except WorkspaceError as error:
+            # A full disk; every outcome of the run has it too.
+            _log.warning("%s", error)
         await self.journal.close()
 
     def order(
@@ -164,7 +202,6 @@ def _setting(shared: Shared) -> dict[str, Any]:
         "models": shared.models.names(),
         "version": version("outcrop"),
         "limits": {limit.name: limit.value for limit in limits.LIMITS},
-        "isolation": {name: found.model_dump() for name, found in shared.launcher.isolation().items()},
     }
 
 

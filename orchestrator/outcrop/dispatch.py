@@ -12,6 +12,7 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from outcrop.artifacts import verify
@@ -19,8 +20,11 @@ from outcrop.cap import cap_outcome, cap_results
 from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Watcher, nobody
 from outcrop.gateway import Gateway, Line
 from outcrop.history import History
+from outcrop.isolation import IsolationProof, IsolationSet, unproven
 from outcrop.journal import Journal, now
-from outcrop.launch import BUILT_IN, Child, Launcher, LaunchSpec, environment_for, signal_name
+from outcrop.launching import Child, Launcher, LaunchKind, LaunchSpec
+from outcrop.launching.environment import environment_for, signal_name
+from outcrop.policy import build_policy
 from outcrop.runs import RunFolder
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
@@ -31,6 +35,7 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import LaunchError, SpillError
 from outcrop_schemas.outcome import Exit, Outcome, Truncated
 from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, ToolCall
+from outcrop_specialists.guard.supervisor import CHANNEL_FD
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class Services:
     history: History
     gateway: Gateway
     launcher: Launcher
+    proof: IsolationProof
     watcher: Watcher = nobody
 
 
@@ -77,6 +83,7 @@ class DispatchWork:
         patience = Patience(order.timeout_seconds, order.grace_seconds, is_built_in=order.command is None)
         self._watch = Watch(patience, self._scanner, self._seen)
         self._line: Line | None = None
+        self._kind: LaunchKind | None = None
 
     def cancel(self) -> None:
         self._watch.cancel()
@@ -120,33 +127,44 @@ class DispatchWork:
 
     async def _launch(self) -> Child:
         """Start the process with its channel. Raises LaunchError."""
-        self._check_required()
-        results = self._services.workspace.grant_results(list(self._order.data))
+        await self._check_required()
+        results = self._services.workspace.grant_results(self._order.data)
         scratch = self._services.folder.scratch(self._id)
         scratch.mkdir(mode=0o700)
-        cache = self._services.workspace.home / "cache" / "matplotlib" if self._order.command is None else None
         theirs: socket.socket | None = None
         if self._order.needs_model:
             ours, theirs = socket.socketpair()
             self._line = self._services.gateway.line(self._id, self._order.specialist, self._watch.clock)
             self._serving = asyncio.create_task(self._line.serve(ours))
-        channel = theirs.fileno() if theirs else None
         try:
-            request = self._request(str(results), channel)
-            argv = self._order.command or BUILT_IN
-            environment = environment_for(scratch, cache, self._order.environment)
-            return await self._services.launcher.launch(LaunchSpec(argv, request, environment, scratch, channel))
+            return await self._services.launcher.launch(self._spec(results, scratch, theirs))
         finally:
             if theirs:
                 theirs.close()
 
-    def _check_required(self) -> None:
-        isolation = self._services.launcher.isolation()
+    async def _check_required(self) -> None:
         for name in self._order.require:
-            if not isolation[name].active:
-                raise LaunchError(f"the required property {name} is not available here: {isolation[name].by}")
+            found = (await self._services.proof.get())[name]
+            if not found.active:
+                raise LaunchError(f"the required property {name} is not available here: {found.by}")
 
-    def _request(self, results_dir: str, channel: int | None) -> bytes:
+    def _spec(self, results: Path, scratch: Path, channel: socket.socket | None) -> LaunchSpec:
+        workspace, command = self._services.workspace, self._order.command
+        # The built-in specialists' own tools keep matplotlib's font list there, which takes seconds to make.
+        caches = [workspace.home / "cache"] if command is None else []
+        granted = [results, *workspace.results_of(self._order.data), *caches]
+        return LaunchSpec(
+            argv=command,
+            request=self._request(str(results), has_channel=channel is not None),
+            environment=environment_for(scratch, caches[0] / "matplotlib" if caches else None, self._order.environment),
+            folder=scratch,
+            policy=build_policy(workspace.folder, granted, scratch, command, limits.DISPATCH_MEMORY_BYTES),
+            memory_bytes=limits.DISPATCH_MEMORY_BYTES,
+            processes=limits.DISPATCH_PROCESSES,
+            channel=channel.fileno() if channel else None,
+        )
+
+    def _request(self, results_dir: str, *, has_channel: bool) -> bytes:
         context = {"data": list(self._order.data), **self._order.context}
         request = Dispatch(
             dispatch_id=self._id,
@@ -161,13 +179,14 @@ class DispatchWork:
                 result_chars=limits.RESULT_CHARS,
                 preview_rows=limits.PREVIEW_ROWS,
             ),
-            model_channel=None if channel is None else ModelChannel(fd=channel),
+            model_channel=ModelChannel(fd=CHANNEL_FD) if has_channel else None,
             call=self._order.call,
         )
         return wire.dumps(request.model_dump(mode="json")) + b"\n"
 
     async def _watch_to_the_end(self, child: Child) -> None:
         """Watch, end and read out the process; nothing of it is left behind, whatever happens."""
+        self._kind = child.kind
         transcript = self._services.folder.transcript(self._id)
         try:
             await self._watch.to_the_end(child, transcript)
@@ -185,10 +204,12 @@ class DispatchWork:
             _from_completion(completion) if completion else {"results": self._partial_findings(warnings)}
         )
         if completion and completion.artifacts:
-            scratch = self._services.folder.scratch(self._id)
-            checked = await asyncio.to_thread(verify, completion.artifacts, self._services.workspace.folder, scratch)
+            workspace, scratch = self._services.workspace, self._services.folder.scratch(self._id)
+            checked = await asyncio.to_thread(
+                verify, completion.artifacts, workspace.descriptor, workspace.folder, scratch
+            )
             fields["artifacts"] = checked.verified
-            warnings += checked.refused
+            warnings += checked.said
         fields["results"], fields["truncated"] = await self._capped(fields["results"], warnings)
         with contextlib.suppress(OSError):
             self._services.folder.scratch(self._id).rmdir()
@@ -204,8 +225,8 @@ class DispatchWork:
             started_at=started_at,
             duration_s=round(duration_seconds, 3),
             exit=Exit(code=ended.code, signal=signal_name(ended.signal) if ended.signal else None) if ended else Exit(),
-            launch=None if seen.spawn_error else "cold",
-            isolation=self._services.launcher.isolation(),
+            launch=self._kind,
+            isolation=await self._isolation(),
             **fields,
         )
         # The lead's own tool calls are bounded as tool results are, not as a specialist's results.
@@ -230,6 +251,10 @@ class DispatchWork:
             warnings.append(str(error))
             return capped.results, Truncated(chars=capped.chars, spill=None, sha256=digest)
         return capped.results, Truncated(chars=capped.chars, spill=str(path), sha256=digest)
+
+    async def _isolation(self) -> IsolationSet:
+        """What was proved for launches like this one; nothing for one that never was."""
+        return unproven("it was not started") if self._kind is None else await self._services.proof.get()
 
     def _usage(self, completion: Completion | None) -> dict[str, Any]:
         usage = dict(completion.usage) if completion else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sys
@@ -11,11 +12,15 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from outcrop.launch import ColdLauncher
+from outcrop.isolation import IsolationSet, judge, run_probe, unproven
+from outcrop.launching.cold import ColdLauncher
+from outcrop.launching.nursery import NurseryLauncher
 from outcrop.settings import Settings
 from outcrop.workspace import Workspace
-from outcrop_schemas.errors import WorkspaceBusyError, WorkspaceError
-from outcrop_schemas.outcome import Isolation
+from outcrop_schemas.errors import LaunchError, WorkspaceBusyError, WorkspaceError
+from outcrop_specialists.guard.kernel import hide_from_others
+
+_NURSERY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Report:
     """All checks, and the isolation that specialists get here."""
 
     checks: list[Check]
-    isolation: dict[str, Isolation]
+    isolation: IsolationSet
 
     @property
     def is_good(self) -> bool:
@@ -46,12 +51,44 @@ class Report:
         }
 
 
-def examine(workspace: str | Path) -> Report:
-    """Look at everything; nothing is changed but the workspace's own `.outcrop` folder."""
-    return Report(
-        [_python(), *_libraries(), _byte_code(), _processes(), _model(), _workspace(workspace)],
-        ColdLauncher().isolation(),
-    )
+async def examine(folder: str | Path) -> Report:
+    """Look at everything and probe the confinement anew; only the workspace's own `.outcrop` folder is written to."""
+    checks = [_python(), *_libraries(), _byte_code(), _processes(), _model()]
+    try:
+        workspace = Workspace(folder)
+        workspace.hold()
+    except WorkspaceBusyError as error:
+        return Report([*checks, Check("workspace", True, str(error))], unproven("the workspace is in use"))
+    except WorkspaceError as error:
+        return Report([*checks, Check("workspace", False, str(error))], unproven("there is no workspace to probe in"))
+    try:
+        isolation = await _probe(workspace)
+        checks += [Check("workspace", True, f"{workspace.folder} can be written to"), await _nursery(workspace)]
+    finally:
+        workspace.release()
+    return Report(checks, isolation)
+
+
+async def _probe(workspace: Workspace) -> IsolationSet:
+    launcher = ColdLauncher()
+    hide_from_others()
+    try:
+        return judge(*await run_probe(workspace, launcher))
+    except (LaunchError, OSError, ValueError) as error:
+        return unproven(f"the probe could not be run: {error}")
+
+
+async def _nursery(workspace: Workspace) -> Check:
+    nursery = NurseryLauncher(workspace.home / "cache")
+    try:
+        nursery.warm()
+        async with asyncio.timeout(_NURSERY_SECONDS):
+            await nursery.ready.wait()
+    except (LaunchError, TimeoutError) as error:
+        return Check("nursery", False, f"cannot be used, specialists start cold: {error or 'it was not ready in time'}")
+    finally:
+        await nursery.close()
+    return Check("nursery", True, "built-in specialists are forked from it; a COMMAND starts cold")
 
 
 def _python() -> Check:
@@ -94,15 +131,3 @@ def _model() -> Check:
         else "no key is needed"
     )
     return Check("model", True, f"{Settings().model}: a deterministic planner, no language model; {key}")
-
-
-def _workspace(folder: str | Path) -> Check:
-    try:
-        workspace = Workspace(folder)
-        workspace.hold()
-        workspace.release()
-    except WorkspaceBusyError as error:
-        return Check("workspace", True, str(error))
-    except WorkspaceError as error:
-        return Check("workspace", False, str(error))
-    return Check("workspace", True, f"{workspace.folder} can be written to")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from outcrop.desk import Desk, Shared
 from outcrop.events import Watcher, nobody
 from outcrop.history import render_history
 from outcrop.journal import read
-from outcrop.launch import Launcher
+from outcrop.launching import Launcher
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
@@ -40,7 +41,7 @@ class Pool:
         model: ModelChoice | None = None,
         workspace: str | Path = ".",
         watcher: Watcher = nobody,
-        launcher: Launcher | None = None,
+        launcher: Launcher | str = "auto",
         settings: Settings | None = None,
     ) -> None:
         self._settings = settings or Settings()
@@ -48,32 +49,32 @@ class Pool:
         self._choice: ModelChoice = model if model is not None else self._settings.model
         self._workspace, self._watcher, self._launcher = Workspace(workspace), watcher, launcher
         self._desk: Desk | None = None
+        self._opened = AsyncExitStack()
         self._under_way: set[asyncio.Task[Any]] = set()
         self._background: BackgroundLoop | None = None
 
     async def __aenter__(self) -> Pool:
-        self._workspace.hold()
-        try:
-            shared = Shared.of(
-                self._workspace, ModelTable(self._choice), self._workers, self._settings.model_calls, self._launcher
+        async with AsyncExitStack() as stack:
+            models = ModelTable(self._choice)
+            shared = await stack.enter_async_context(
+                Shared.opened(self._workspace, models, self._workers, self._settings.model_calls, self._launcher)
             )
             self._desk = await Desk.open(shared, {"kind": "pool", "objective": None}, watcher=self._watcher)
-        except BaseException:
-            self._workspace.release()
-            raise
+            stack.push_async_callback(self._desk.close)
+            self._opened = stack.pop_all()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End what is under way (it is recorded as cancelled) and give the workspace back."""
-        desk, self._desk = self._open_desk(), None
+        self._open_desk()
+        self._desk = None
         for task in self._under_way:
             task.cancel()
         if self._under_way:
             await asyncio.wait(self._under_way)
-        await desk.close()
-        self._workspace.release()
+        await self._opened.aclose()
 
     async def dispatch(
         self,

@@ -14,6 +14,7 @@ from outcrop.desk import Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
 from outcrop.gateway import Line
 from outcrop.journal import now
+from outcrop.launching import Launcher
 from outcrop.lead.agent import lead_agent, render_tail
 from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import LeadToolbox
@@ -50,6 +51,7 @@ class Run:
         pins: Mapping[str, str] | None = None,
         watcher: Watcher = nobody,
         settings: Settings | None = None,
+        launcher: Launcher | str = "auto",
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
     ) -> None:
@@ -59,25 +61,27 @@ class Run:
         self._choice: ModelChoice = model if model is not None else self._settings.model
         self._workers = workers or self._settings.workers
         self._pins, self._watcher, self._shared = Pins(pins), watcher, shared
-        self._on_open = on_open
+        self._on_open, self._launcher = on_open, launcher
         self.desk: Desk | None = None
 
     async def start(self) -> RunOutcome:
         """Work until the lead completes. Cancelling ends every specialist and records the run as cancelled."""
         data = [self._workspace.data(path) for path in self._given_data]
         async with AsyncExitStack() as stack:
-            if not self._workspace.is_held:
-                self._workspace.hold()
-                stack.callback(self._workspace.release)
-            shared = self._shared or Shared.of(
-                self._workspace, ModelTable(self._choice), self._workers, self._settings.model_calls
-            )
+            shared = self._shared or await self._opened(stack)
+            shared.launcher.warm()
             about = {"kind": "run", "objective": self._objective, "pins": self._pins.as_dict()}
             self.desk = await Desk.open(shared, about, data, self._watcher)
             stack.push_async_callback(self.desk.close)
             if self._on_open:
                 await self._on_open(self.desk.folder)
             return await _Work(self.desk, self._objective, data, self._pins, self._watcher).run()
+
+    async def _opened(self, stack: AsyncExitStack) -> Shared:
+        models, calls = ModelTable(self._choice), self._settings.model_calls
+        return await stack.enter_async_context(
+            Shared.opened(self._workspace, models, self._workers, calls, self._launcher)
+        )
 
     def start_sync(self) -> RunOutcome:
         """`start` for code without an event loop."""

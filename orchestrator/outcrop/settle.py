@@ -6,7 +6,8 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Literal
 
-from outcrop.launch import ExitInfo, signal_name
+from outcrop.launching import ExitInfo, Swept
+from outcrop.launching.environment import signal_name
 from outcrop.stream import StreamScanner
 from outcrop.text import inert, shorten
 from outcrop_schemas import limits
@@ -27,7 +28,8 @@ class Observed:
     ended_by: EndedBy | None = None
     ended_because: str = ""
     signals_sent: list[str] = field(default_factory=list)
-    strays_signals: list[str] = field(default_factory=list)
+    strays: Swept = field(default_factory=Swept)
+    over: str | None = None
     outlived_completion: bool = False
     transcript_error: str | None = None
     spawn_error: str | None = None
@@ -49,6 +51,8 @@ def status_of(seen: Observed) -> Status:
         return "protocol_error"
     if seen.ended_by == "timeout":
         return "timeout"
+    if seen.over:
+        return "failed"
     if seen.exit and seen.exit.signal and not seen.signals_sent:
         return "crashed"
     if seen.exit and seen.exit.code:
@@ -68,6 +72,8 @@ def errors_of(seen: Observed, status: Status) -> list[str]:
         errors.append(f"{seen.scanner.fault}{more}")
     elif status == "crashed" and seen.exit and seen.exit.signal:
         errors.append(f"ended by {signal_name(seen.exit.signal)} without a completion")
+    elif status == "failed" and seen.over:
+        errors.append(f"ended for what it used: {seen.over}")
     elif status == "failed" and seen.exit:
         errors.append(f"exit code {seen.exit.code} without a completion")
     elif status == "no_completion":
@@ -85,8 +91,9 @@ def warnings_of(seen: Observed) -> list[str]:
     if seen.completion and seen.scanner.valid:
         warnings += seen.scanner.valid.repairs
         warnings += _about_completion(seen)
-    if seen.strays_signals:
-        warnings.append(f"processes it had left behind were ended ({', '.join(seen.strays_signals)})")
+    if seen.strays.strays:
+        signals = ", ".join(seen.strays.signals)
+        warnings.append(f"{seen.strays.strays} processes that it had left behind were ended ({signals})")
     if seen.scanner.long_lines:
         longest = max(seen.scanner.long_lines)
         warnings.append(

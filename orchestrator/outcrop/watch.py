@@ -11,9 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from outcrop import session
 from outcrop.gateway import QueueClock
-from outcrop.launch import Child
+from outcrop.launching import Child
 from outcrop.reader import StreamReader
 from outcrop.settle import Observed
 from outcrop.stream import StreamScanner
@@ -59,6 +58,7 @@ class Watch:
             reader.stop()
             child.close()
         self._seen.exit = child.exited.result() if child.exited.done() else None
+        self._seen.over = child.over
         self._seen.stderr = reader.stderr.text()
         self._seen.transcript_error = reader.transcript_error
 
@@ -103,11 +103,10 @@ class Watch:
             await asyncio.wait([child.exited], timeout=grace)
         if not child.exited.done():
             self._seen.outlived_completion = self._scanner.valid is not None and not self._seen.ended_by
-            self._seen.signals_sent = await session.stop(child.pid, grace)
-            await asyncio.wait([child.exited], timeout=grace)
+            self._seen.signals_sent = (await child.stop(grace)).signals
             return
         await self._drain(reader)
-        self._seen.strays_signals = await session.stop(child.pid, grace)
+        self._seen.strays = await child.stop(grace)
 
     async def _drain(self, reader: StreamReader) -> None:
         """Give the reader time for what is in the pipes, little of it where somebody else still holds them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from outcrop_schemas.errors import PathError, WorkspaceBusyError, WorkspaceError
@@ -28,6 +29,12 @@ class Workspace:
         self.home = self.folder / HOME
         self.runs = self.home / "runs"
         self._lock: int | None = None
+        self._descriptor = -1
+
+    @property
+    def descriptor(self) -> int:
+        """The workspace folder, open since it was taken."""
+        return self._descriptor
 
     @property
     def is_held(self) -> bool:
@@ -58,6 +65,8 @@ class Workspace:
                 f"{self.folder}: another run is under way in this workspace ({holder or 'unknown process'}); "
                 "wait for it, end it, or use another workspace"
             ) from None
+        # What artifacts are opened beneath: taken before anything is launched, so that the folder cannot be swapped.
+        self._descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0)
         self._lock = descriptor
@@ -66,6 +75,7 @@ class Workspace:
         """Give the workspace back."""
         if self._lock is not None:
             os.close(self._lock)
+            os.close(self._descriptor)
             self._lock = None
 
     def data(self, path: str | Path) -> str:
@@ -82,14 +92,15 @@ class Workspace:
         """An absolute, link-free path inside the workspace. Raises PathError."""
         return resolve_inside(self.folder, path)
 
-    def grant_results(self, data: list[str]) -> Path:
+    def results_of(self, data: Sequence[str]) -> list[Path]:
+        """The folders in which results of these files lie."""
+        beside = dict.fromkeys((self.folder / path).parent for path in data)
+        return [folder if folder.name == "results" else folder / "results" for folder in beside]
+
+    def grant_results(self, data: Sequence[str]) -> Path:
         """Make the `results/` folders beside the data before a launch; returns the one for work without an input."""
-        folders = []
-        for path in data:
-            beside = (self.folder / path).parent
-            folders.append(beside if beside.name == "results" else beside / "results")
         general = self.folder / "results"
-        for folder in [*folders, general]:
+        for folder in [*self.results_of(data), general]:
             try:
                 folder.mkdir(exist_ok=True)
             except OSError as error:

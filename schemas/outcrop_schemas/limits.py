@@ -47,6 +47,9 @@ FIRST_MESSAGE_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 BEAT_SECONDS = 5.0
 QUEUED_MODEL_SECONDS = 3_600.0
+DISPATCH_MEMORY_BYTES = 8 << 30
+DISPATCH_PROCESSES = 512
+NURSERY_STARTS = 5
 STDOUT_BYTES = 512 * 1024 * 1024
 STREAM_LINE_BYTES = 16 * 1024 * 1024
 PARTIAL_BYTES = 64 * 1024
@@ -176,6 +179,27 @@ LIMITS: tuple[Limit, ...] = (
         "seconds",
         "outcrop.gateway",
         "does not count against the dispatch; past it the request fails",
+    ),
+    Limit(
+        "memory of a dispatch",
+        DISPATCH_MEMORY_BYTES,
+        "bytes",
+        "outcrop.dispatch",
+        "RLIMIT_DATA of each process; resident memory of all together, looked at every half second: status failed",
+    ),
+    Limit(
+        "processes of a dispatch",
+        DISPATCH_PROCESSES,
+        "processes",
+        "outcrop.dispatch",
+        "looked at every half second: status failed",
+    ),
+    Limit(
+        "starts of the nursery",
+        NURSERY_STARTS,
+        "a minute",
+        "outcrop.launching.nursery",
+        "then a start fails: spawn_error",
     ),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
     Limit("one stream line", STREAM_LINE_BYTES, "bytes", "outcrop.stream", "a longer line is skipped and counted"),

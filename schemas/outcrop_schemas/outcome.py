@@ -53,13 +53,18 @@ class Truncated(_Record):
 
 
 class VerifiedArtifact(_Record):
-    """An artifact that exists as a regular file in the workspace; size and hash as measured by the orchestrator."""
+    """An artifact that exists as a regular file in the workspace, as the orchestrator measured it.
+
+    `rows` (records below the header) and `columns` are measured of CSV tables; null where they were not.
+    """
 
     path: str
     kind: ArtifactKind
     title: str
     bytes: int
     sha256: str
+    rows: int | None = None
+    columns: int | None = None
 
 
 class Exit(_Record):
@@ -68,10 +73,11 @@ class Exit(_Record):
 
 
 class Isolation(_Record):
-    """Whether one property holds for this dispatch, and by what."""
+    """Whether one property holds for this dispatch, by what, and what a probe that tried to break it was answered."""
 
     active: bool
     by: str
+    proof: str | None = None
 
 
 class Outcome(_Record):

@@ -59,13 +59,15 @@ def _as_kind(value: Any) -> Any:
 
 
 class Artifact(_Wire):
-    """A file that a specialist wrote; a bare path is accepted for it. Size and hash are claims, checked if given."""
+    """A file that a specialist wrote; a bare path is accepted for it. Numbers and hash are claims, checked if given."""
 
     path: str
     kind: Annotated[ArtifactKind, BeforeValidator(_as_kind)] = "other"
     title: str = ""
     bytes: int | None = None
     sha256: str | None = None
+    rows: int | None = None
+    columns: int | None = None
 
 
 def _as_artifact(value: Any) -> Any:

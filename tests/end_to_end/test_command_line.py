@@ -167,8 +167,8 @@ def test_a_dispatch_in_flight_at_kill_9_is_shown_as_interrupted(outcrop: Any, wo
     process, children = start_slow_dispatch(workspace)
     process.kill()
     process.communicate()
-    for child in children:
-        child.kill()
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert [child for child in alive if child.status() != "zombie"] == []
     shown = outcrop("show", "last")
     assert "interrupted" in shown.stdout
     assert "in flight" in shown.stderr
@@ -210,7 +210,7 @@ def test_facts_can_be_read_by_people_and_by_programs(outcrop: Any) -> None:
         assert isinstance(json.loads(outcrop(name, "--json").stdout), list)
     report = json.loads(outcrop("doctor", "--json").stdout)
     assert {check["name"] for check in report["checks"]} >= {"Python", "polars", "model", "workspace", "byte code"}
-    assert report["isolation"]["network_denied"]["active"] is False
+    assert all(isinstance(found["active"], bool) and found["by"] for found in report["isolation"].values())
     assert "8,000" in outcrop("limits").stdout
 
 

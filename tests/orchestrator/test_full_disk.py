@@ -45,7 +45,7 @@ async def test_a_disk_that_is_full_of_the_users_own_files_still_takes_the_outcom
     async with Pool(workspace=small_disk) as pool:
         body = """
         try:
-            open(request["workspace"] + "/fill", "wb").write(b"x" * 10_000_000)
+            open(request["results_dir"] + "/fill", "wb").write(b"x" * 10_000_000)
         except OSError as error:
             complete(error.strerror)
         """

@@ -24,9 +24,8 @@ async def test_two_hundred_calls_share_four_workers(workspace: Path, tmp_path: P
         'touch "$1/$id"; n=$(ls "$1" | wc -l); rm "$1/$id"\n'
         'printf \'{"type":"completion","dispatch_id":"%s","status":"success","results":{"at_once":%s}}\' "$id" "$n"\n'
     )
-    (tmp_path / "alive").mkdir()
     async with Pool(workers=4, workspace=workspace) as pool:
-        command = ["sh", str(script), str(tmp_path / "alive")]
+        command = ["sh", str(script), str(workspace / "results")]
         outcomes = await asyncio.gather(*(pool.dispatch("shell", command=command) for _ in range(200)))
         folder = pool.run_folder
     assert {outcome.status for outcome in outcomes} == {"success"}

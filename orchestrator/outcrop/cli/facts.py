@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from outcrop.cli.boundary import BAD, GOOD
+from outcrop.cli.boundary import BAD, GOOD, run_async
 from outcrop.cli.output import say, say_json, say_json_pretty, table
 
 if TYPE_CHECKING:
@@ -62,15 +62,16 @@ def doctor(options: Namespace) -> int:
     """What works here, what does not, what is confined and what is not yet."""
     from outcrop.doctor import examine
 
-    report = examine(options.workspace)
+    report = run_async(examine(options.workspace))
     if options.json:
         say_json(report.as_json())
     else:
         for check in report.checks:
             say(f"{'ok     ' if check.is_good else 'PROBLEM'}  {check.name}: {check.text}")
-        say("\nConfinement of specialists (launch: cold):")
+        say("\nConfinement of specialists, as a probe found it just now:")
         for name, isolation in report.isolation.items():
-            say(f"  {'yes' if isolation.active else 'no '}  {name}: {isolation.by}")
+            proof = f" ({isolation.proof})" if isolation.proof else ""
+            say(f"  {'yes' if isolation.active else 'no '}  {name}: {isolation.by}{proof}")
     return GOOD if report.is_good else BAD
 
 

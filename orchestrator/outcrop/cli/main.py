@@ -115,7 +115,9 @@ def _add_work(commands: Commands) -> None:
         metavar="PROPERTY,…",
         help="refuse to start without these isolation properties",
     )
-    dispatch.add_argument("--launch", choices=("auto", "cold"), default="auto", help="how processes are started")
+    dispatch.add_argument(
+        "--launch", choices=("auto", "nursery", "cold"), default="auto", help="how processes are started"
+    )
 
     batch = _add(commands, "batch", "work:batch", "run many objectives, one JSON object a line")
     batch.add_argument("jobs", metavar="JOBS.jsonl", help='lines such as {"objective": "…", "data": ["assays.csv"]}')

@@ -57,7 +57,10 @@ async def _dispatch(options: Namespace) -> Outcome:
     from outcrop.view import progress_view
 
     with progress_view(quiet=options.json) as watcher:
-        async with Pool(workers=1, model=options.model, workspace=options.workspace, watcher=watcher) as pool:
+        # One dispatch alone never pays for a nursery.
+        launcher = "cold" if options.launch == "auto" else options.launch
+        workspace, model = options.workspace, options.model
+        async with Pool(workers=1, model=model, workspace=workspace, watcher=watcher, launcher=launcher) as pool:
             return await pool.dispatch(
                 options.specialist or _COMMAND,
                 _text(options.objective) if options.objective is not None else None,

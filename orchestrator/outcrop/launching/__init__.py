@@ -1,0 +1,80 @@
+"""Starting a specialist: what a launch takes, what it gives back, and the ways to do it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+LaunchKind = Literal["nursery", "cold"]
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """One process to start. `argv` None: one of the built-in specialists."""
+
+    argv: Sequence[str] | None
+    request: bytes
+    environment: Mapping[str, str]
+    folder: Path
+    policy: Mapping[str, Any]
+    memory_bytes: int
+    processes: int
+    channel: int | None = None
+
+
+@dataclass(frozen=True)
+class ExitInfo:
+    """How a process ended. Both None: the exit status is unknown (its supervisor was killed)."""
+
+    code: int | None = None
+    signal: int | None = None
+    cpu_seconds: float = 0.0
+    max_rss_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What it took to end a dispatch's processes: the signals, in order, and how many had been left behind."""
+
+    signals: list[str] = field(default_factory=list)
+    strays: int = 0
+
+
+class Launcher(Protocol):
+    """Starts processes."""
+
+    async def launch(self, spec: LaunchSpec) -> Child:
+        """Start one. Raises LaunchError."""
+        ...
+
+    def warm(self) -> None:
+        """Get ready for built-in specialists, in the background."""
+        ...
+
+    async def close(self) -> None:
+        """Give up what was kept ready."""
+        ...
+
+
+class Child(Protocol):
+    """A running specialist and all that it starts."""
+
+    pid: int
+    stdout: int
+    stderr: int
+    kind: LaunchKind
+    layers: Mapping[str, str]
+    over: str | None
+
+    @property
+    def exited(self) -> Any: ...
+
+    async def stop(self, grace_seconds: float) -> Swept:
+        """End everything it started; returns when nothing is left."""
+        ...
+
+    def close(self) -> None:
+        """Close its pipes. The reader must have ended."""
+        ...

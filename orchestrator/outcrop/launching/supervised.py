@@ -1,0 +1,168 @@
+"""A specialist under its supervisor: the orchestrator's end of the control socket and of the lifeline."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import marshal
+import os
+import socket
+from collections.abc import Mapping
+
+from outcrop import session
+from outcrop.launching import ExitInfo, LaunchKind, LaunchSpec, Swept
+from outcrop_schemas.errors import LaunchError
+
+# A supervisor that was told to stop answers within the grace time; this much later it is taken for dead.
+_ANSWER_SECONDS = 5.0
+_START_SECONDS = 20.0
+
+
+class Ends:
+    """The descriptors of one launch: theirs go to the supervisor, ours stay."""
+
+    def __init__(self, spec: LaunchSpec) -> None:
+        self.stdout, out_write = os.pipe2(os.O_CLOEXEC)
+        self.stderr, err_write = os.pipe2(os.O_CLOEXEC)
+        lifeline_read, self.lifeline = os.pipe2(os.O_CLOEXEC)
+        self.control, theirs = socket.socketpair()
+        self._theirs = theirs
+        settings = {
+            "argv": list(spec.argv) if spec.argv else None,
+            "environment": dict(spec.environment),
+            "folder": str(spec.folder),
+            "policy": dict(spec.policy),
+            "memory_bytes": spec.memory_bytes,
+            "processes": spec.processes,
+        }
+        # Files, not pipes: a child that never reads its request cannot stall us, and end of file comes by itself.
+        self._files = [_memory_file("spec", marshal.dumps(settings)), _memory_file("request", spec.request)]
+        self.theirs = [*self._files, out_write, err_write, theirs.fileno(), lifeline_read]
+        self._to_close = [*self._files, out_write, err_write, lifeline_read]
+        if spec.channel is not None:
+            self.theirs.append(spec.channel)
+
+    def close_theirs(self) -> None:
+        """After the launch: only the supervisor and the specialist hold these now."""
+        for descriptor in self._to_close:
+            os.close(descriptor)
+        self._theirs.close()
+
+
+class SupervisedChild:
+    """A running specialist. Closing the lifeline ends it with everything that it started."""
+
+    def __init__(self, ends: Ends, kind: LaunchKind) -> None:
+        self._ends, self.kind, self.stdout, self.stderr = ends, kind, ends.stdout, ends.stderr
+        loop = asyncio.get_running_loop()
+        self._loop = loop
+        self.pid = 0
+        self.layers: Mapping[str, str] = {}
+        self.over: str | None = None
+        self.started: asyncio.Future[None] = loop.create_future()
+        self.exited: asyncio.Future[ExitInfo] = loop.create_future()
+        self.swept: asyncio.Future[Swept] = loop.create_future()
+        self._heard = b""
+        self._is_orphaned = False
+        ends.control.setblocking(False)
+        loop.add_reader(ends.control, self._listen)
+
+    async def wait_started(self) -> None:
+        """Until the specialist is confined and running. Raises LaunchError with the reason otherwise."""
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await self.started
+        except TimeoutError:
+            raise LaunchError(f"the supervisor did not start it within {_START_SECONDS:.0f} s") from None
+
+    async def stop(self, grace_seconds: float) -> Swept:
+        """Have the supervisor end everything: SIGTERM and SIGCONT, grace, SIGKILL, until nothing is left."""
+        with contextlib.suppress(OSError):
+            self._ends.control.send(b"stop %f\n" % grace_seconds)
+        try:
+            async with asyncio.timeout(grace_seconds + _ANSWER_SECONDS):
+                await asyncio.shield(self.swept)
+        except TimeoutError:
+            self._is_orphaned = True
+        finally:
+            self._cut_lifeline()
+        if self._is_orphaned and self.pid:
+            # Without its supervisor only the session can be found.
+            return Swept(await session.stop(self.pid, grace_seconds), 0)
+        return self.swept.result()
+
+    def close(self) -> None:
+        """Close the pipes; also the lifeline, so that nothing can be left whatever went wrong before."""
+        self._cut_lifeline()
+        self._stop_listening()
+        os.close(self.stdout)
+        os.close(self.stderr)
+
+    def _cut_lifeline(self) -> None:
+        if self._ends.lifeline >= 0:
+            os.close(self._ends.lifeline)
+            self._ends.lifeline = -1
+
+    def _stop_listening(self) -> None:
+        if self._ends.control.fileno() >= 0:
+            self._loop.remove_reader(self._ends.control)
+            self._ends.control.close()
+
+    def _listen(self) -> None:
+        try:
+            data = self._ends.control.recv(65_536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._gone()
+            return
+        self._heard += data
+        while b"\n" in self._heard:
+            line, self._heard = self._heard.split(b"\n", 1)
+            self._take(line.decode("utf-8", "replace"))
+
+    def _take(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        if word == "started":
+            pid, layers = rest.split(" ", 1)
+            self.pid = int(pid)
+            self.layers = dict(item.split("=", 1) for item in layers.split(",") if "=" in item)
+            _resolve(self.started, None)
+        elif word == "exited":
+            code, number, cpu, rss = rest.split()
+            ended_by = int(number) or None
+            info = ExitInfo(None if ended_by else int(code), ended_by, float(cpu), int(rss))
+            _resolve(self.exited, info)
+        elif word == "over":
+            self.over = rest
+        elif word == "swept":
+            signals, strays = rest.split()
+            _resolve(self.swept, Swept([] if signals == "-" else signals.split(","), int(strays)))
+        elif word == "failed" and not self.started.done():
+            self.started.set_exception(LaunchError(f"it could not be started: {rest}"))
+
+    def _gone(self) -> None:
+        """The supervisor has ended: after its last word as a rule, before it when it was killed."""
+        self._stop_listening()
+        if not self.started.done():
+            self.started.set_exception(LaunchError("its supervisor ended before it was started"))
+        self._is_orphaned = not self.swept.done()
+        _resolve(self.exited, ExitInfo())
+        _resolve(self.swept, Swept())
+
+
+def _resolve(future: asyncio.Future, value: object) -> None:  # type: ignore[type-arg]
+    if not future.done():
+        future.set_result(value)
+
+
+def _memory_file(name: str, data: bytes) -> int:
+    """A file without a name, at its beginning."""
+    descriptor = os.memfd_create(f"outcrop-{name}", os.MFD_CLOEXEC)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

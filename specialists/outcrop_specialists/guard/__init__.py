@@ -1,0 +1,1 @@
+"""What stands around a specialist: fork server, supervisor, confinement. Standard library only, quick to import."""

@@ -1,0 +1,126 @@
+"""Tries what a specialist must not be able to do, and says what happened. Launched and confined like any other.
+
+Prints one JSON object: for each attempt `denied: REASON` or `done`. It touches only the paths that it is given, and
+its only network address is the loopback one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+
+def main() -> None:
+    """The paths to try are on the command line: one to write, one to read, and the pid that holds the keys."""
+    outside, secret, holder = sys.argv[1:4]
+    attempts: dict[str, Callable[[], None]] = {
+        "write": lambda: _write(outside),
+        "write_through_link": lambda: _write_through_link(outside),
+        "read": lambda: _read(secret),
+        "network": _connect,
+        "environment": lambda: _read(f"/proc/{holder}/environ"),
+        "namespace": _new_namespace,
+        "memory": _take_memory,
+        "file_size": _large_file,
+    }
+    said = {name: _attempt(attempt) for name, attempt in attempts.items()}
+    _leave_daemon()
+    sys.stdout.write(json.dumps(said))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _attempt(attempt: Callable[[], None]) -> str:
+    try:
+        attempt()
+    except (OSError, MemoryError) as error:
+        return f"denied: {getattr(error, 'strerror', None) or type(error).__name__}"
+    return "done"
+
+
+def _write(path: str) -> None:
+    with open(path, "w") as file:
+        file.write("x")
+
+
+def _write_through_link(path: str) -> None:
+    os.symlink(path, "link")
+    try:
+        _write("link")
+    finally:
+        os.unlink("link")
+
+
+def _read(path: str) -> None:
+    with open(path, "rb") as file:
+        file.read(1)
+
+
+def _connect() -> None:
+    import socket
+
+    # Nothing listens on this port; making the socket is what must fail.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        end.connect(("127.0.0.1", 9))
+
+
+def _new_namespace() -> None:
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if libc.unshare(0x10000000) == 0 else ctypes.get_errno())
+    _, status = os.waitpid(child, 0)
+    number = os.waitstatus_to_exitcode(status)
+    if number:
+        raise OSError(number, os.strerror(number))
+
+
+def _take_memory() -> None:
+    import mmap
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    # Asked for and not touched: nothing is used up where it is granted.
+    size = hard + (1 << 20) if hard != resource.RLIM_INFINITY else 1 << 40
+    try:
+        mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except (OSError, ValueError) as error:
+        raise MemoryError(str(error)) from error
+
+
+def _large_file() -> None:
+    import resource
+    import signal
+
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if hard == resource.RLIM_INFINITY:
+        return
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    descriptor = os.open("large", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        # A hole: no block of the disk is used.
+        os.ftruncate(descriptor, hard + 1)
+    finally:
+        os.close(descriptor)
+        os.unlink("large")
+
+
+def _leave_daemon() -> None:
+    """A process in a session of its own whose pipes are closed: the supervisor must find it all the same."""
+    null = subprocess.DEVNULL
+    subprocess.Popen(
+        [sys.executable, "-S", "-c", "import time; time.sleep(300)"],
+        stdin=null,
+        stdout=null,
+        stderr=null,
+        start_new_session=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Whatever a specialist starts ends with it, and everything ends with the orchestrator."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from outcrop import Pool
+
+DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for number in (0, 1, 2):
+            os.close(number)
+        time.sleep(300)
+    os._exit(0)
+"""
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """The living processes with this mark in their command line, also forks of them."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        if (
+            any(mark in part for part in process.info["cmdline"] or [])
+            and process.info["status"] != psutil.STATUS_ZOMBIE
+        ):
+            found.append(process)
+    return found
+
+
+async def test_a_daemon_in_a_session_of_its_own_is_ended_and_counted(pool: Pool, program: Any) -> None:
+    command = program(DAEMON + "complete()")
+    outcome = await pool.dispatch("mine", command=command, grace=0.5)
+    assert outcome.status == "success"
+    assert "1 processes that it had left behind" in outcome.warnings[0]
+    assert marked(command[-1]) == []
+
+
+async def test_two_hundred_children_that_ignore_sigterm_are_ended(pool: Pool, program: Any) -> None:
+    body = """
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for _ in range(200):
+        if os.fork() == 0:
+            time.sleep(300)
+    complete()
+    """
+    command = program(body)
+    outcome = await pool.dispatch("mine", command=command, grace=0.3)
+    assert outcome.status == "success"
+    assert "200 processes that it had left behind were ended (SIGTERM, SIGKILL)" in outcome.warnings[0]
+    assert marked(command[-1]) == []
+
+
+async def test_more_processes_than_allowed_end_the_dispatch(pool: Pool, program: Any) -> None:
+    body = """
+    for _ in range(600):
+        if os.fork() == 0:
+            time.sleep(300)
+    time.sleep(300)
+    """
+    command = program(body)
+    outcome = await pool.dispatch("mine", command=command, grace=0.3, timeout=60)
+    assert outcome.status == "failed"
+    assert any("processes" in error for error in outcome.errors)
+    assert marked(command[-1]) == []
+
+
+ORCHESTRATOR = """
+import asyncio, sys
+from outcrop import Pool
+
+async def main():
+    async with Pool(workers=3, workspace=sys.argv[1]) as pool:
+        commands = [[sys.executable, path] for path in sys.argv[2:]]
+        print("ready", flush=True)
+        await asyncio.gather(*(pool.dispatch("mine", command=command) for command in commands * 2))
+
+asyncio.run(main())
+"""
+BODIES = {
+    "hangs": "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(300)",
+    "forks": "[os.fork() for _ in range(3)]; time.sleep(300)",
+    "daemonises": DAEMON + "time.sleep(300)",
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_when_the_orchestrator_is_killed_nothing_is_left_after_a_second(
+    workspace: Path, program: Any, seed: int, tmp_path: Path
+) -> None:
+    paths = [program(body)[-1] for body in BODIES.values()]
+    process = subprocess.Popen(
+        [sys.executable, "-c", ORCHESTRATOR, str(workspace), *paths], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    chance = random.Random(seed)
+    target = chance.choice([1, 3, 5])
+    deadline = time.monotonic() + 30
+    while len([p for path in paths for p in marked(path)]) - 1 < target and time.monotonic() < deadline:
+        pass
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    left = [p for path in paths for p in marked(path)]
+    # Every one of them ends within the second; waiting is for their end, not for the clock.
+    _, alive = psutil.wait_procs(left, timeout=1)
+    assert [p for p in alive if p.status() != psutil.STATUS_ZOMBIE] == []
+
+
+async def test_dispatches_leave_descriptors_threads_and_processes_as_they_were(pool: Pool, program: Any) -> None:
+    command = program(DAEMON + "complete()")
+    await pool.dispatch("mine", command=command, grace=0.2)
+    own = psutil.Process()
+    before = (own.num_fds(), own.num_threads())
+    for _ in range(5):
+        await asyncio.gather(*(pool.dispatch("mine", command=command, grace=0.2) for _ in range(4)))
+    assert (own.num_fds(), own.num_threads()) <= (before[0], before[1] + 4)
+    assert not any(child.status() == psutil.STATUS_ZOMBIE for child in own.children())
+    assert marked(command[-1]) == []
+
+
+async def test_a_supervisor_that_is_killed_costs_its_dispatch_and_nothing_else(pool: Pool, program: Any) -> None:
+    slow, quick = program("say(type='progress'); time.sleep(300)"), program("complete()")
+    task = asyncio.create_task(pool.dispatch("mine", command=slow, grace=0.3, timeout=60))
+    while not (found := marked(slow[-1])):
+        await asyncio.sleep(0.02)
+    supervisor = found[0].parent()
+    assert supervisor is not None
+    supervisor.kill()
+    outcome = await asyncio.wait_for(task, 30)
+    assert outcome.status in ("no_completion", "crashed", "failed")
+    assert (await pool.dispatch("mine", command=quick)).status == "success"
+    assert marked(slow[-1]) == []
