@@ -10,10 +10,13 @@ import csv
 import hashlib
 import os
 import stat
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from outcrop.workspace import HOME
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.outcome import VerifiedArtifact
@@ -21,6 +24,18 @@ from outcrop_schemas.protocol import Artifact
 
 # Counting the records of larger tables would hold up their outcome.
 _MEASURED_BYTES = 256 << 20
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Patience:
+    """Until when artifacts may be read."""
+
+    until: float
+    stop: threading.Event
+
+    def is_over(self) -> bool:
+        return self.stop.is_set() or time.monotonic() > self.until
 
 
 @dataclass(frozen=True)
@@ -31,16 +46,20 @@ class Verification:
     said: list[str]
 
 
-def verify(artifacts: Sequence[Artifact], workspace: int, root: Path, scratch: Path) -> Verification:
+def verify(
+    artifacts: Sequence[Artifact], workspace: int, root: Path, scratch: Path, stop: threading.Event
+) -> Verification:
     """Check each artifact beneath the descriptor `workspace` of the folder `root`, opened before the launch.
 
-    Relative paths start at the specialist's scratch folder. Blocking: call it in a thread.
+    Relative paths start at the specialist's scratch folder. Blocking, for at most ARTIFACT_SECONDS or until `stop` is
+    set: call it in a thread.
     """
+    patience = _Patience(time.monotonic() + limits.ARTIFACT_SECONDS, stop)
     verified: dict[str, VerifiedArtifact] = {}
     said: list[str] = []
     for artifact in artifacts[: limits.ARTIFACTS_CHECKED]:
         try:
-            found = _verify_one(artifact, workspace, root, scratch)
+            found = _verify_one(artifact, workspace, root, scratch, patience)
         except PathError as error:
             said.append(f"artifact {artifact.path}: {error.reason}")
             continue
@@ -53,13 +72,15 @@ def verify(artifacts: Sequence[Artifact], workspace: int, root: Path, scratch: P
     return Verification(list(verified.values()), said)
 
 
-def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path) -> VerifiedArtifact:
+def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path, patience: _Patience) -> VerifiedArtifact:
     if "\0" in artifact.path:
         raise PathError(artifact.path, "is not a path: it holds a NUL character")
     absolute = Path(os.path.normpath(scratch / artifact.path))
     if not absolute.is_relative_to(root):
         raise PathError(artifact.path, f"is outside the workspace {root}")
     relative = absolute.relative_to(root)
+    if relative.parts[:1] == (HOME,) and not absolute.is_relative_to(scratch):
+        raise PathError(artifact.path, "is one of Outcrop's own records")
     descriptor = _open_beneath(workspace, relative)
     try:
         found = os.fstat(descriptor)
@@ -71,9 +92,11 @@ def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path) -
             )
         if found.st_size == 0:
             raise PathError(artifact.path, "is empty")
-        with open(descriptor, "rb", closefd=False) as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = _hash(descriptor, artifact.path, patience)
         rows, columns = _measure(descriptor) if _is_csv(artifact, relative, found.st_size) else (None, None)
+        after = os.fstat(descriptor)
+        if (after.st_size, after.st_mtime_ns) != (found.st_size, found.st_mtime_ns):
+            raise PathError(artifact.path, "changed while it was being checked")
     finally:
         os.close(descriptor)
     return VerifiedArtifact(
@@ -85,6 +108,17 @@ def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path) -
         rows=rows,
         columns=columns,
     )
+
+
+def _hash(descriptor: int, path: str, patience: _Patience) -> str:
+    """SHA-256 of all that is there. Raises PathError when it takes too long or is no longer wanted."""
+    digest, place = hashlib.sha256(), 0
+    while chunk := os.pread(descriptor, _CHUNK_BYTES, place):
+        digest.update(chunk)
+        place += len(chunk)
+        if patience.is_over():
+            raise PathError(path, f"was not checked to its end: {place} bytes were read in the time there is for it")
+    return digest.hexdigest()
 
 
 def _differences(claimed: Artifact, found: VerifiedArtifact) -> list[str]:

@@ -6,6 +6,7 @@ The batch has a run of its own whose journal says which job began and ended; eac
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ from outcrop.settings import Settings
 from outcrop.spill import write_private
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import OutcropError, PathError, UsageError
+from outcrop_schemas.errors import JournalError, OutcropError, PathError, UsageError
 from outcrop_schemas.outcome import RunOutcome
 from outcrop_specialists.completion import first_fault
 
@@ -38,17 +39,22 @@ class Job(BaseModel):
     id: str | None = None
     pins: dict[str, str] = {}
 
+    @property
+    def digest(self) -> str:
+        return wire.digest(self.model_dump())[:16]
+
 
 @dataclass(frozen=True)
 class Line:
-    """A job and its place in the file; `key` stays the same as long as the line does."""
+    """A job and its place in the file. `key` knows it again wherever it stands; equal lines are told apart by count."""
 
     number: int
     job: Job
+    occurrence: int = 1
 
     @property
     def key(self) -> str:
-        return f"{self.number}-{wire.digest(self.job.model_dump())[:16]}"
+        return f"{self.job.digest}-{self.occurrence}"
 
 
 @dataclass(frozen=True)
@@ -86,17 +92,25 @@ def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
         data = path.read_bytes()
     except OSError as error:
         raise PathError(path, f"the jobs file cannot be read: {error.strerror}") from error
-    lines, bad = [], []
+    lines: list[Line] = []
+    bad: list[BadLine] = []
+    seen: Counter[str] = Counter()
     for number, text in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not text.strip():
             continue
         try:
-            lines.append(Line(number, Job.model_validate(wire.loads(text))))
+            value = wire.loads(text)
+            if not isinstance(value, dict):
+                raise ValueError("a job is a JSON object with objective and data")
+            job = Job.model_validate(value)
         except ValidationError as error:
             where, reason = first_fault(error)
             bad.append(BadLine(number, f"{where}: {reason}"))
         except ValueError as error:
-            bad.append(BadLine(number, f"is not JSON: {error}"))
+            bad.append(BadLine(number, f"is not a job: {error}"))
+        else:
+            seen[job.digest] += 1
+            lines.append(Line(number, job, seen[job.digest]))
     if not lines and not bad:
         raise UsageError(f"{path}: the jobs file has no jobs; give one JSON object a line with objective and data")
     return lines, bad
@@ -118,7 +132,7 @@ class Batch:
     ) -> None:
         self._settings = settings or Settings()
         self._path, self._workspace = Path(jobs), Workspace(workspace)
-        self._workers = workers or self._settings.workers
+        self._workers = self._settings.workers if workers is None else workers
         self._choice: ModelChoice = model if model is not None else self._settings.model
         self._resume, self._on_job = resume, on_job
 
@@ -211,8 +225,14 @@ class Batch:
         try:
             run = Run(line.job.objective, line.job.data, shared=shared, pins=line.job.pins, on_open=on_open)
             outcome = await run.start()
-        except (UsageError, PathError) as error:
-            outcome = _refused(line, error)
+        except JournalError:
+            # What cannot be recorded cannot be taken up again: the batch ends here.
+            raise
+        except OutcropError as error:
+            outcome = _failed(line, str(error))
+        except Exception as error:
+            # The boundary of one job: whatever it stumbles over, its siblings go on.
+            outcome = _failed(line, f"{type(error).__name__}: {error}")
         await desk.note("job_end", {**body, "outcome": outcome.model_dump(mode="json")})
         return outcome
 
@@ -228,13 +248,13 @@ class Batch:
         temporary.replace(result.results)
 
 
-def _refused(line: Line, error: OutcropError) -> RunOutcome:
-    """The outcome of a job that could not be begun."""
+def _failed(line: Line, reason: str) -> RunOutcome:
+    """The outcome of a job that could not be begun, or broke in a way that nobody foresaw."""
     return RunOutcome(
         run_id="",
         objective=line.job.objective,
         status="error",
-        errors=[str(error)],
+        errors=[reason.encode("utf-8", "backslashreplace").decode()],
         data=line.job.data,
         model="",
         started_at=now(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from outcrop.completion import is_deeper
 from outcrop.text import cut, shorten
 from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import Outcome
@@ -77,17 +78,7 @@ def _fit_entries(results: Mapping[str, Any], limit: int) -> tuple[dict[str, Any]
 
 
 def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(_NESTING):
-        level = [
-            child
-            for item in level
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return False
-    return True
+    return is_deeper(value, _NESTING)
 
 
 def _note(chars: int) -> str:
@@ -133,9 +124,12 @@ class _Bounded:
 
     def bound_texts(self) -> None:
         self._text("objective", _OBJECTIVE_CHARS)
+        self._text("specialist", limits.ENTRY_CHARS)
         self._text("summary", limits.SUMMARY_CHARS)
         for name, holder in self._lists():
             self._list(holder, name)
+        for artifact in self.fields["artifacts"]:
+            artifact["title"] = shorten(artifact["title"], limits.ENTRY_CHARS)
         if len(self.fields["artifacts"]) > limits.LIST_ENTRIES:
             self._cut[f"artifacts ({len(self.fields['artifacts'])} in all)"] = None
             self.fields["artifacts"] = self.fields["artifacts"][: limits.LIST_ENTRIES]

@@ -19,8 +19,13 @@ from outcrop_schemas.errors import ProtocolError
 from outcrop_schemas.protocol import Completion
 
 _BOM = b"\xef\xbb\xbf"
-# Objects tried when a completion is glued behind other text; each try is linear in the line.
-_SALVAGE_TRIES = 64
+# What is tried when a completion is glued behind other text: objects before the id, how far back, characters in all.
+_SALVAGE_TRIES = 16
+_SALVAGE_REACH = 4_096
+_SALVAGE_CHARS = 64 << 20
+# Deeper values are legal JSON, but what reads an outcome chokes on them; results alone may be deeper (see `cap`).
+_NESTING = 100
+_RESULTS_NESTING = 800
 _HUGE_DIGITS = 4_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -52,12 +57,35 @@ def parse_candidate(line: bytes, dispatch_id: str) -> Parsed | Foreign | None:
         return None
     if value.get("dispatch_id") != dispatch_id:
         return Foreign(str(value.get("dispatch_id", "none")))
+    _check_depth(value)
     try:
         return Parsed(Completion.model_validate(value), tuple(repairs))
     except ValidationError as error:
         fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = ".".join(map(str, fault["loc"]))
         raise ProtocolError(f"the completion is invalid at {field}: {fault['msg']}", field=field) from error
+
+
+def _check_depth(value: dict[str, Any]) -> None:
+    """Raises ProtocolError for a field that is nested too deep; results may be as deep as JSON can be written."""
+    for name, field in value.items():
+        if is_deeper(field, _NESTING if name != "results" else _RESULTS_NESTING):
+            raise ProtocolError(f"the completion is nested too deep at {name}", field=name)
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether a JSON value is nested deeper than so many levels."""
+    level = [value]
+    for _ in range(levels):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _load_leniently(line: bytes, dispatch_id: str, repairs: list[str]) -> Any:
@@ -73,7 +101,7 @@ def _load_leniently(line: bytes, dispatch_id: str, repairs: list[str]) -> Any:
     except ValueError as error:
         salvaged = _salvage(text, dispatch_id)
         if salvaged is None:
-            if dispatch_id not in text:
+            if not text.startswith("{") or dispatch_id not in text:
                 return None
             raise ProtocolError(f"the completion is not valid JSON: {error}") from error
         value, before, after = salvaged
@@ -94,22 +122,42 @@ def _parse_int(digits: str) -> float | int:
 
 
 def _salvage(text: str, dispatch_id: str) -> tuple[dict[str, Any], int, int] | None:
-    """The completion of this dispatch inside a line that holds more than it."""
-    if dispatch_id not in text:
-        return None
-    decoder, position = _decoder(), text.find("{")
-    for _ in range(_SALVAGE_TRIES):
-        if position < 0:
-            return None
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            position = text.find("{", position + 1)
-            continue
-        if isinstance(value, dict) and value.get("type") == "completion" and value.get("dispatch_id") == dispatch_id:
-            return value, position, len(text[end:].strip())
-        position = text.find("{", end)
+    """The completion of this dispatch inside a line that holds more than it.
+
+    The last one, where there are several. Only objects that open shortly before an occurrence of the id are tried,
+    and all tries together read a bounded number of characters: a hostile line must not hold up the orchestrator.
+    """
+    decoder, budget = _decoder(), _SALVAGE_CHARS
+    found = text.rfind(dispatch_id)
+    while found >= 0 and budget > 0:
+        for position in _openings_before(text, found):
+            if budget <= 0:
+                break
+            end = len(text)
+            try:
+                value, end = decoder.raw_decode(text, position)
+            except (ValueError, RecursionError) as error:
+                budget -= getattr(error, "pos", end) - position + 1
+                continue
+            budget -= end - position
+            if (
+                isinstance(value, dict)
+                and value.get("type") == "completion"
+                and value.get("dispatch_id") == dispatch_id
+            ):
+                return value, position, len(text[end:].strip())
+        found = text.rfind(dispatch_id, 0, found)
     return None
+
+
+def _openings_before(text: str, place: int) -> list[int]:
+    """Where an object may open that holds `place`: the nearest braces before it, the outermost first."""
+    openings: list[int] = []
+    position = text.rfind("{", max(0, place - _SALVAGE_REACH), place)
+    while position >= 0 and len(openings) < _SALVAGE_TRIES:
+        openings.append(position)
+        position = text.rfind("{", max(0, place - _SALVAGE_REACH), position)
+    return openings[::-1]
 
 
 def _without_odd_values(value: Any, repairs: list[str]) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.dispatch import DispatchWork, Order, Services, new_dispatch_id
-from outcrop.events import Watcher, nobody
+from outcrop.events import Watcher, harmless, nobody
 from outcrop.gateway import Gateway
 from outcrop.history import History
 from outcrop.isolation import IsolationProof
 from outcrop.journal import Journal, now
 from outcrop.launching import Launcher
-from outcrop.launching.environment import resolve_command
+from outcrop.launching.environment import as_text, resolve_command
 from outcrop.launching.nursery import choose_launcher
 from outcrop.models import ModelTable
 from outcrop.objective import checked_context, checked_objective
@@ -35,6 +36,7 @@ from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.tools.publish import sha256_of
 
+_NAME_CHARS = 200
 _log = logging.getLogger(__name__)
 # Who plays the lead's own two data tools: a process of the lead's, without an agent.
 LEAD_HANDS = "lead"
@@ -90,10 +92,11 @@ class Desk:
 
     def __init__(self, shared: Shared, folder: RunFolder, journal: Journal, watcher: Watcher = nobody) -> None:
         self.shared, self.folder, self.journal = shared, folder, journal
+        self.watcher = harmless(watcher)
         self.history = History()
         self.gateway = Gateway(shared.models, folder, shared.model_places)
         self._services = Services(
-            shared.workspace, folder, journal, self.history, self.gateway, shared.launcher, shared.proof, watcher
+            shared.workspace, folder, journal, self.history, self.gateway, shared.launcher, shared.proof, self.watcher
         )
         self._count = 0
 
@@ -132,6 +135,7 @@ class Desk:
         environment: Mapping[str, str] | None = None,
         require: Sequence[str] = (),
         command: Sequence[str] | None = None,
+        pins: Mapping[str, str] | None = None,
     ) -> Order:
         """A checked order. Raises UsageError, PathError."""
         if command is None:
@@ -139,9 +143,12 @@ class Desk:
         for name in require:
             if name not in ISOLATION_PROPERTIES:
                 raise UnknownNameError("isolation property", name, known=ISOLATION_PROPERTIES)
-        if timeout <= 0 or grace < 0:
-            raise UsageError(f"timeout must be positive and grace not negative, not {timeout:g} and {grace:g}")
-        said = objective if objective is not None or command is None else " ".join(command)[: limits.OBJECTIVE_CHARS]
+        _check_numbers(timeout, grace, environment or {})
+        if len(specialist) > _NAME_CHARS:
+            raise UsageError(f"the specialist's name has {len(specialist)} characters, {_NAME_CHARS} are allowed")
+        if command is not None and not command:
+            raise UsageError("no command was given after --")
+        said = objective if objective is not None or command is None else as_text(command)[: limits.OBJECTIVE_CHARS]
         return Order(
             specialist=specialist,
             objective=checked_objective(said or ""),
@@ -152,6 +159,7 @@ class Desk:
             environment=environment or {},
             require=tuple(require),
             command=tuple(_resolved(command)) if command is not None else None,
+            pins=dict(pins or {}),
         )
 
     async def dispatch(self, order: Order) -> Outcome:
@@ -203,6 +211,16 @@ def _setting(shared: Shared) -> dict[str, Any]:
         "version": version("outcrop"),
         "limits": {limit.name: limit.value for limit in limits.LIMITS},
     }
+
+
+def _check_numbers(timeout: float, grace: float, environment: Mapping[str, str]) -> None:
+    if not (math.isfinite(timeout) and timeout > 0 and math.isfinite(grace) and grace >= 0):
+        raise UsageError(
+            f"timeout must be a positive number of seconds and grace none below 0, not {timeout} and {grace}"
+        )
+    for name, value in environment.items():
+        if not (isinstance(name, str) and isinstance(value, str)) or "=" in name or "\0" in name + value:
+            raise UsageError(f"the environment takes text without NUL, not {name!r}={value!r}")
 
 
 def _resolved(command: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from outcrop.history import History
 from outcrop.isolation import IsolationProof, IsolationSet, unproven
 from outcrop.journal import Journal, now
 from outcrop.launching import Child, Launcher, LaunchKind, LaunchSpec
-from outcrop.launching.environment import environment_for, signal_name
+from outcrop.launching.environment import as_text, environment_for, signal_name
 from outcrop.policy import build_policy
 from outcrop.runs import RunFolder
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
@@ -32,7 +33,7 @@ from outcrop.stream import StreamScanner
 from outcrop.watch import Patience, Watch
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import LaunchError, SpillError
+from outcrop_schemas.errors import LaunchError, SpillError, WorkspaceError
 from outcrop_schemas.outcome import Exit, Outcome, Truncated
 from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, ToolCall
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
@@ -52,6 +53,12 @@ class Order:
     require: tuple[str, ...] = ()
     command: tuple[str, ...] | None = None
     call: ToolCall | None = None
+    pins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def given_context(self) -> dict[str, Any]:
+        """The context with the pins that go along."""
+        return {**self.context, **({"pins": dict(self.pins)} if self.pins else {})}
 
     @property
     def needs_model(self) -> bool:
@@ -82,10 +89,12 @@ class DispatchWork:
         self._seen = Observed(self._scanner)
         patience = Patience(order.timeout_seconds, order.grace_seconds, is_built_in=order.command is None)
         self._watch = Watch(patience, self._scanner, self._seen)
+        self._is_cancelled = threading.Event()
         self._line: Line | None = None
         self._kind: LaunchKind | None = None
 
     def cancel(self) -> None:
+        self._is_cancelled.set()
         self._watch.cancel()
 
     async def run(self) -> Outcome:
@@ -94,11 +103,11 @@ class DispatchWork:
         await self._record_start()
         try:
             child = await self._launch()
-        except LaunchError as error:
+        except (LaunchError, WorkspaceError, OSError) as error:
             self._seen.spawn_error = str(error)
         else:
             await self._watch_to_the_end(child)
-        outcome = await self._settle(started_at, time.monotonic() - started)
+        outcome = await self._settle(started_at, started)
         await self._record_end(outcome)
         return outcome
 
@@ -109,8 +118,8 @@ class DispatchWork:
             "specialist": self._order.specialist,
             "objective": self._order.objective,
             "data": list(self._order.data),
-            "context": dict(self._order.context),
-            "command": list(self._order.command) if self._order.command else None,
+            "context": self._order.given_context,
+            "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
         }
         await self._services.journal.append("start", self._id, body)
@@ -165,7 +174,7 @@ class DispatchWork:
         )
 
     def _request(self, results_dir: str, *, has_channel: bool) -> bytes:
-        context = {"data": list(self._order.data), **self._order.context}
+        context = {"data": list(self._order.data), **self._order.given_context}
         request = Dispatch(
             dispatch_id=self._id,
             specialist=self._order.specialist,
@@ -195,7 +204,7 @@ class DispatchWork:
                 self._serving.cancel()
                 await asyncio.wait([self._serving])
 
-    async def _settle(self, started_at: str, duration_seconds: float) -> Outcome:
+    async def _settle(self, started_at: str, started: float) -> Outcome:
         """Build the outcome: status, verified artifacts, capped texts."""
         seen, completion = self._seen, self._seen.completion
         status = status_of(seen)
@@ -206,7 +215,7 @@ class DispatchWork:
         if completion and completion.artifacts:
             workspace, scratch = self._services.workspace, self._services.folder.scratch(self._id)
             checked = await asyncio.to_thread(
-                verify, completion.artifacts, workspace.descriptor, workspace.folder, scratch
+                verify, completion.artifacts, workspace.descriptor, workspace.folder, scratch, self._is_cancelled
             )
             fields["artifacts"] = checked.verified
             warnings += checked.said
@@ -223,7 +232,7 @@ class DispatchWork:
             warnings=warnings,
             usage=self._usage(completion),
             started_at=started_at,
-            duration_s=round(duration_seconds, 3),
+            duration_s=round(time.monotonic() - started, 3),
             exit=Exit(code=ended.code, signal=signal_name(ended.signal) if ended.signal else None) if ended else Exit(),
             launch=self._kind,
             isolation=await self._isolation(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,8 +37,21 @@ class LeadTurn:
     number: int
 
 
+_log = logging.getLogger(__name__)
 Event = DispatchStarted | DispatchProgress | DispatchEnded | LeadTurn
 Watcher = Callable[[Event], None]
+
+
+def harmless(watcher: Watcher) -> Watcher:
+    """A watcher whose faults are logged and change nothing."""
+
+    def tell(event: Event) -> None:
+        try:
+            watcher(event)
+        except Exception:  # noqa: BLE001 - the boundary to code of the user's
+            _log.exception("a watcher failed on %s", type(event).__name__)
+
+    return tell
 
 
 def nobody(event: Event) -> None:

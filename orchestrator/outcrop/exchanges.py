@@ -1,7 +1,7 @@
 """The record of what was asked of a model and what it answered: one file per agent, each message stored once.
 
 A conversation grows by its end, so a request is kept as the number of messages it shares with the one before and the
-messages that are new; its SHA-256 proves that it is put together again as it was sent.
+messages that are new; its SHA-256 proves that it is put together again as it was sent. The answer has one too.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request, byte for byte, and its answer (None where the model failed)."""
+    """One request, byte for byte, and its answer: a response, or the error of a model that failed."""
 
     request: bytes
     response: ModelResponse | None
     is_intact: bool
+    error: ModelError | None = None
 
 
 class ExchangeWriter:
@@ -54,6 +55,7 @@ class ExchangeWriter:
             line["response"] = answer.model_dump(mode="json")
         else:
             line["error"] = {"type": answer.error_type, "message": str(answer), "retryable": answer.retryable}
+        line["response_sha256"] = _answer_hash(line)
         self._before = fields
         self._append(wire.dumps(line) + b"\n")
 
@@ -74,24 +76,52 @@ class ExchangeWriter:
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """All whole exchanges of a file, requests put together again. An absent file has none."""
-    if not path.is_file():
+    """All whole exchanges of a file, requests put together again. An absent file has none.
+
+    Raises JournalError for a line that is no exchange. What stands after the last newline is what an orchestrator
+    was writing when it died, and is passed over.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
         return []
+    except OSError as error:
+        raise JournalError(f"{path}: the exchanges cannot be read: {error.strerror}") from error
     exchanges: list[Exchange] = []
     before: dict[str, Any] = {"messages": []}
-    for line in path.read_bytes().split(b"\n"):
+    for number, line in enumerate(lines, 1):
         try:
-            stored = wire.loads(line)
-        except ValueError:
-            # The last line of an orchestrator that died while writing it.
-            continue
-        fields = {**before, **{key: stored[key] for key in ("system", "tools", "max_tokens") if key in stored}}
-        fields["messages"] = before["messages"][: stored["keep"]] + stored["messages"]
-        request = ModelRequest.model_validate(fields).as_bytes()
-        response = ModelResponse.model_validate(stored["response"]) if "response" in stored else None
-        exchanges.append(Exchange(request, response, sha256(request).hexdigest() == stored["sha256"]))
-        before = fields
+            exchange, before = _read_line(line, before)
+        except KeyError as error:
+            raise JournalError(f"{path}: line {number} is damaged: it has no {error}") from error
+        except (ValueError, TypeError, AttributeError) as error:
+            reason = str(error).splitlines()[0]
+            raise JournalError(f"{path}: line {number} is damaged: {reason}") from error
+        exchanges.append(exchange)
     return exchanges
+
+
+def _read_line(line: bytes, before: dict[str, Any]) -> tuple[Exchange, dict[str, Any]]:
+    """One exchange and the fields of its request. Raises ValueError, KeyError, TypeError where it is damaged."""
+    stored = wire.loads(line)
+    if not isinstance(stored, dict):
+        raise ValueError("it is no JSON object")
+    fields = {**before, **{key: stored[key] for key in ("system", "tools", "max_tokens") if key in stored}}
+    fields["messages"] = before["messages"][: stored["keep"]] + stored["messages"]
+    request = ModelRequest.model_validate(fields).as_bytes()
+    response = ModelResponse.model_validate(stored["response"]) if "response" in stored else None
+    error = None if response else _error(**stored["error"])
+    is_intact = sha256(request).hexdigest() == stored["sha256"] and _answer_hash(stored) == stored["response_sha256"]
+    return Exchange(request, response, is_intact, error), fields
+
+
+def _error(type: str, message: str, retryable: bool) -> ModelError:
+    return ModelError(message, retryable=retryable, error_type=type)
+
+
+def _answer_hash(line: dict[str, Any]) -> str:
+    """Covers the answer, be it a response or an error."""
+    return sha256(wire.dumps(line["response"] if "response" in line else line["error"])).hexdigest()
 
 
 def _shared(before: list[Any], after: list[Any]) -> int:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from pydantic import ValidationError
 
 from outcrop.exchanges import ExchangeWriter
-from outcrop.models import ModelTable
+from outcrop.models import Model, ModelTable
 from outcrop.runs import RunFolder
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, ModelError
@@ -56,17 +57,16 @@ class Line:
         self.turns = 0
 
     async def create(self, request: ModelRequest) -> ModelResponse:
-        """One turn. Raises ModelError."""
-        await self._gateway.take_place(self._clock)
-        model, started = self._gateway.models.of(self._role), time.monotonic()
+        """One turn, recorded whatever comes of it. Raises ModelError, whatever a model raises; JournalError."""
+        started = time.monotonic()
         try:
-            response = await model.create(request)
+            async with self._gateway.place(self._clock):
+                started = time.monotonic()
+                response = await _asked(self._gateway.models.of(self._role), request)
         except ModelError as error:
-            self._writer.record(request, model.name, error, time.monotonic() - started)
+            self._writer.record(request, self.model_name, error, time.monotonic() - started)
             raise
-        finally:
-            self._gateway.give_place()
-        self._writer.record(request, model.name, response, time.monotonic() - started)
+        self._writer.record(request, self.model_name, response, time.monotonic() - started)
         self.usage, self.turns = self.usage.plus(response.usage), self.turns + 1
         return response
 
@@ -114,8 +114,9 @@ class Gateway:
     def line(self, agent_id: str, role: str, clock: QueueClock | None = None) -> Line:
         return Line(self, agent_id, role, clock or QueueClock())
 
-    async def take_place(self, clock: QueueClock) -> None:
-        """Wait for a free model call. Raises ModelError past the limit for waiting."""
+    @asynccontextmanager
+    async def place(self, clock: QueueClock) -> AsyncIterator[None]:
+        """Wait for a free model call and hold it. Raises ModelError past the limit for waiting."""
         clock.start()
         try:
             async with asyncio.timeout(limits.QUEUED_MODEL_SECONDS):
@@ -128,9 +129,42 @@ class Gateway:
             ) from None
         finally:
             clock.stop()
+        try:
+            yield
+        finally:
+            self._places.release()
 
-    def give_place(self) -> None:
-        self._places.release()
+
+async def _asked(model: Model, request: ModelRequest) -> ModelResponse:
+    """The one boundary to a model's code, which may be anyone's: whatever it raises or gives, ModelError or a turn."""
+    try:
+        answer = await model.create(request)
+    except ModelError as error:
+        if _as_text(str(error)) == str(error):
+            raise
+        raise ModelError(_as_text(str(error)), retryable=error.retryable, error_type=error.error_type) from error
+    except Exception as error:
+        raise ModelError(_as_text(f"model {model.name!r} raised {type(error).__name__}: {error}")) from error
+    return _checked(model.name, answer)
+
+
+def _checked(name: str, answer: object) -> ModelResponse:
+    """A turn as pure JSON, just as it will be read from its record. Raises ModelError."""
+    if not isinstance(answer, ModelResponse):
+        raise ModelError(f"model {name!r} gave a {type(answer).__name__}, not a ModelResponse")
+    try:
+        turn = ModelResponse.model_validate(wire.loads(wire.dumps(answer.model_dump(mode="json"))))
+    except (ValueError, TypeError) as error:
+        raise ModelError(_as_text(f"model {name!r} gave a turn that is not JSON: {error}")) from error
+    ids = [call.id for call in turn.tool_uses()]
+    if len(set(ids)) < len(ids):
+        raise ModelError(f"model {name!r} gave a turn with two calls of one id; each call needs its own: {ids}")
+    return turn
+
+
+def _as_text(text: str) -> str:
+    """A message as it can be recorded and sent, whatever a foreign exception holds."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _error(number: object, kind: str, message: str, retryable: bool) -> wire.Json:

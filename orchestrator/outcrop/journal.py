@@ -90,6 +90,8 @@ def read(path: Path) -> tuple[list[JournalRecord], Damage]:
             records = list(_records(file, damage))
     except OSError as error:
         raise JournalError(f"{path}: the journal cannot be read: {error.strerror}") from error
+    if records and records[0].seq != 0:
+        damage.missing_sequence.append(records[0].seq)
     for before, after in pairwise(records):
         if after.seq != before.seq + 1:
             damage.missing_sequence.append(after.seq)
@@ -154,6 +156,7 @@ class Journal:
 
     def close_now(self) -> None:
         if self._descriptor >= 0:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = -1
             self._ballast.unlink(missing_ok=True)

@@ -8,6 +8,9 @@ from typing import Any
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ObjectiveError, UsageError
 
+# Filled in from what was checked; a context of this name would stand in its place.
+_RESERVED = ("data", "pins")
+
 
 def checked_objective(objective: str) -> str:
     """The objective, if it says something and is not too long. Raises ObjectiveError."""
@@ -27,6 +30,9 @@ def checked_context(context: Mapping[str, Any] | None) -> dict[str, Any]:
     """The context, if it is JSON of bearable size. Raises UsageError."""
     if not context:
         return {}
+    for name in _RESERVED:
+        if name in context:
+            raise UsageError(f"The context may not hold {name!r}: that name is given by the dispatch itself.")
     try:
         text = wire.dumps(dict(context)).decode()
     except ValueError as error:

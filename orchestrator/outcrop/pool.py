@@ -45,7 +45,7 @@ class Pool:
         settings: Settings | None = None,
     ) -> None:
         self._settings = settings or Settings()
-        self._workers = workers or self._settings.workers
+        self._workers = self._settings.workers if workers is None else workers
         self._choice: ModelChoice = model if model is not None else self._settings.model
         self._workspace, self._watcher, self._launcher = Workspace(workspace), watcher, launcher
         self._desk: Desk | None = None
@@ -130,7 +130,7 @@ class Pool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        background = self._open_background()
+        background, self._background = self._open_background(), None
         try:
             background.run(self.__aexit__(kind, error, trace))
         finally:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from outcrop.journal import Journal, now, read
+from outcrop.journal import Damage, Journal, now, read
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord
@@ -17,12 +17,17 @@ _BECAUSE = "the orchestrator ended before this dispatch did"
 
 @dataclass(frozen=True)
 class RunRecord:
-    """All that a run's journal says."""
+    """All that a run's journal says.
+
+    `notices` is all that is worth telling of its state; `damage` only what no crash explains: lines that are no record,
+    and numbers that are missing.
+    """
 
     folder: RunFolder
     records: Sequence[JournalRecord]
     notices: Sequence[str]
     is_under_way: bool
+    damage: Sequence[str] = ()
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -41,7 +46,8 @@ class RunRecord:
 
     @property
     def about(self) -> dict[str, Any]:
-        return self.records[0].body if self.records else {}
+        """What the run is for: its first record; empty where that is lost."""
+        return self.records[0].body if self.records and self.records[0].type == "run" else {}
 
 
 def open_run(folder: RunFolder) -> RunRecord:
@@ -50,12 +56,14 @@ def open_run(folder: RunFolder) -> RunRecord:
         return _recovered(folder)
     except JournalBusyError:
         records, damage = read(folder.journal)
-        return RunRecord(folder, records, damage.sentences(), is_under_way=True)
+        # Its last line is being written.
+        damage.torn_bytes = 0
+        return RunRecord(folder, records, damage.sentences(), is_under_way=True, damage=damage.sentences())
     except JournalError as error:
         records, damage = read(folder.journal)
         shown = [*records, *(_as_read(start, records[-1].seq + 1) for start in _in_flight(records))]
-        notices = [*damage.sentences(), *_notices(shown), f"nothing was recovered on disk: {error}"]
-        return RunRecord(folder, shown, notices, is_under_way=False)
+        notices = [*_notices(shown, damage.sentences()), f"nothing was recovered on disk: {error}"]
+        return RunRecord(folder, shown, notices, is_under_way=False, damage=_lasting(damage))
 
 
 def _recovered(folder: RunFolder) -> RunRecord:
@@ -63,12 +71,29 @@ def _recovered(folder: RunFolder) -> RunRecord:
     try:
         for start in _in_flight(records):
             journal.append_now("end", start.id, _interrupted(start).model_dump(mode="json"))
-        if damage:
-            journal.append_now("event", folder.run_id, {"kind": "recovered", "damage": damage.sentences()})
+        # What was torn off now is gone from the file; all other damage stays in it and is found each time.
+        known = set(_recorded_damage(records)) & set(_lasting(damage))
+        new = [sentence for sentence in damage.sentences() if sentence not in known]
+        if new:
+            journal.append_now("event", folder.run_id, {"kind": "recovered", "damage": new})
     finally:
         journal.close_now()
-    records, _ = read(folder.journal)
-    return RunRecord(folder, records, _notices(records), is_under_way=False)
+    records, damage = read(folder.journal)
+    return RunRecord(folder, records, _notices(records), is_under_way=False, damage=_lasting(damage))
+
+
+def _lasting(damage: Damage) -> list[str]:
+    """The damage that no crash explains."""
+    return replace(damage, torn_bytes=0).sentences()
+
+
+def _recorded_damage(records: Sequence[JournalRecord]) -> list[str]:
+    return [
+        sentence
+        for record in records
+        if record.type == "event" and record.body["kind"] == "recovered"
+        for sentence in record.body["damage"]
+    ]
 
 
 def _as_read(start: JournalRecord, sequence: int) -> JournalRecord:
@@ -95,13 +120,8 @@ def _interrupted(start: JournalRecord) -> Outcome:
     )
 
 
-def _notices(records: Sequence[JournalRecord]) -> list[str]:
-    found = [
-        sentence
-        for record in records
-        if record.type == "event" and record.body["kind"] == "recovered"
-        for sentence in record.body["damage"]
-    ]
+def _notices(records: Sequence[JournalRecord], seen: Sequence[str] = ()) -> list[str]:
+    found = list(dict.fromkeys([*_recorded_damage(records), *seen]))
     interrupted = sum(record.type == "end" and record.body["status"] == "interrupted" for record in records)
     if interrupted:
         found.append(

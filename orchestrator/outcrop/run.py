@@ -22,6 +22,7 @@ from outcrop.models import ModelChoice, ModelTable
 from outcrop.objective import checked_objective
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.text import shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError
@@ -59,7 +60,7 @@ class Run:
         self._objective, self._given_data = checked_objective(objective), data
         self._workspace = shared.workspace if shared else Workspace(workspace)
         self._choice: ModelChoice = model if model is not None else self._settings.model
-        self._workers = workers or self._settings.workers
+        self._workers = self._settings.workers if workers is None else workers
         self._pins, self._watcher, self._shared = Pins(pins), watcher, shared
         self._on_open, self._launcher = on_open, launcher
         self.desk: Desk | None = None
@@ -102,7 +103,7 @@ class _Work:
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:
-        model = _RecordedTurns(self._desk, self._line, self._watcher)
+        model = _RecordedTurns(self._desk, self._line, self._desk.watcher)
         agent = lead_agent(model, self._toolbox, self._objective, self._data, self._tail)
         try:
             end = await agent.run()
@@ -169,7 +170,7 @@ def _line(outcome: Outcome) -> DispatchLine:
     return DispatchLine(
         dispatch_id=outcome.dispatch_id,
         specialist=outcome.specialist,
-        objective=outcome.objective[: limits.HISTORY_OBJECTIVE_CHARS],
+        objective=shorten(outcome.objective, limits.HISTORY_OBJECTIVE_CHARS),
         status=outcome.status,
         duration_s=outcome.duration_s,
         summary=outcome.summary,

@@ -8,6 +8,7 @@ one line of 16 MiB whatever is printed.
 from __future__ import annotations
 
 import codecs
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ _COMPLETION = b"completion"
 _COMPLETION_UTF16 = "completion".encode("utf-16-le")
 _PROGRESS = b'"progress"'
 _PARTIAL = b'"partial"'
+_PARTIAL_OBJECT = re.compile(rb'"partial"\s*:\s*\{')
 # Foreign completions are counted by parsing them; past this many the point is made.
 _FOREIGN_PARSED = 100
 # A long line that opens like this cannot become a completion, so its bytes need not be kept while it grows.
@@ -140,11 +142,7 @@ class StreamScanner:
             self.valid_count += 1
 
     def _scan_progress(self, lines: bytes) -> None:
-        partial = lines.rfind(_PARTIAL)
-        if partial >= 0:
-            line = _line_at(lines, partial)
-            if len(line) <= limits.PARTIAL_BYTES:
-                self._partial = line
+        self._keep_partial(lines)
         now = time.monotonic()
         if now < self._next_progress:
             return
@@ -158,6 +156,16 @@ class StreamScanner:
             return
         if isinstance(message, dict):
             self._on_progress(message)
+
+    def _keep_partial(self, lines: bytes) -> None:
+        """Keep the last line that brings partial findings: a progress line with an object under that name."""
+        partial = lines.rfind(_PARTIAL)
+        while partial >= 0:
+            line = _line_at(lines, partial)
+            if len(line) <= limits.PARTIAL_BYTES and _PROGRESS in line and _PARTIAL_OBJECT.search(line):
+                self._partial = line
+                return
+            partial = lines.rfind(_PARTIAL, 0, partial)
 
     def _is_utf16(self) -> bool:
         return self._saw_utf16 or self._head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

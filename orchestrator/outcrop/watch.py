@@ -55,9 +55,10 @@ class Watch:
             await self._until_something_is_to_end(child, reader)
             await self._end(child, reader)
         finally:
-            reader.stop()
+            await asyncio.to_thread(reader.stop)
             child.close()
         self._seen.exit = child.exited.result() if child.exited.done() else None
+        self._look(reader)
         self._seen.over = child.over
         self._seen.stderr = reader.stderr.text()
         self._seen.transcript_error = reader.transcript_error
@@ -65,11 +66,7 @@ class Watch:
     async def _until_something_is_to_end(self, child: Child, reader: StreamReader) -> None:
         while True:
             self._changed.clear()
-            if self._is_cancelled:
-                self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it"
-            elif reader.is_over_limit:
-                self._seen.ended_by = "output_limit"
-                self._seen.ended_because = f"more than {limits.STDOUT_BYTES >> 20} MiB came on stdout"
+            self._look(reader)
             if self._seen.ended_by or child.exited.done() or self._scanner.valid or reader.is_stdout_closed:
                 return
             at, reason = min(self._deadlines(reader))
@@ -99,14 +96,33 @@ class Watch:
     async def _end(self, child: Child, reader: StreamReader) -> None:
         """Let it exit if it may, end it if it must, then end what it left behind."""
         grace = self._patience.grace_seconds
-        if not child.exited.done() and not self._seen.ended_by:
-            await asyncio.wait([child.exited], timeout=grace)
+        await self._let_it_exit(child, reader)
         if not child.exited.done():
             self._seen.outlived_completion = self._scanner.valid is not None and not self._seen.ended_by
             self._seen.signals_sent = (await child.stop(grace)).signals
             return
         await self._drain(reader)
         self._seen.strays = await child.stop(grace)
+
+    async def _let_it_exit(self, child: Child, reader: StreamReader) -> None:
+        """After its completion a process has the grace time, but not beyond the wall-clock limit."""
+        wall_at = reader.started_at + self._patience.timeout_seconds + self.clock.seconds()
+        until = min(time.monotonic() + self._patience.grace_seconds, max(wall_at, time.monotonic()))
+        while not (child.exited.done() or self._seen.ended_by):
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            self._changed.clear()
+            await self._change_within(left)
+            self._look(reader)
+
+    def _look(self, reader: StreamReader) -> None:
+        """What the orchestrator itself does comes before anything else, also after a completion."""
+        if self._is_cancelled:
+            self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it"
+        elif reader.is_over_limit:
+            self._seen.ended_by = "output_limit"
+            self._seen.ended_because = f"more than {limits.STDOUT_BYTES >> 20} MiB came on stdout"
 
     async def _drain(self, reader: StreamReader) -> None:
         """Give the reader time for what is in the pipes, little of it where somebody else still holds them."""

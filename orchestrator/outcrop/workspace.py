@@ -74,6 +74,8 @@ class Workspace:
     def release(self) -> None:
         """Give the workspace back."""
         if self._lock is not None:
+            # Unlocked, not only closed: a process that the application forked meanwhile has the descriptor too.
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
             os.close(self._lock)
             os.close(self._descriptor)
             self._lock = None
@@ -84,8 +86,11 @@ class Workspace:
         A relative path is taken from the workspace first, then from the current folder. Raises PathError.
         """
         given = Path(path)
-        if not given.is_absolute() and not (self.folder / given).exists() and given.exists():
-            given = given.absolute()
+        try:
+            if not given.is_absolute() and not (self.folder / given).exists() and given.exists():
+                given = given.absolute()
+        except (OSError, ValueError) as error:
+            raise PathError(repr(str(path))[:200], f"is not a path: {error}") from error
         return data_file(self.folder, given).relative_to(self.folder).as_posix()
 
     def resolve(self, path: str | Path) -> Path:

@@ -14,6 +14,7 @@ LIST_ENTRIES = 20
 ENTRY_CHARS = 500
 OUTCOME_CHARS = 16_000
 ARTIFACTS_CHECKED = 1_000
+ARTIFACT_SECONDS = 20.0
 
 # --- a specialist's own budget ---------------------------------------------------------------------------------------
 SPECIALIST_RESULT_CHARS = 2_000
@@ -85,6 +86,13 @@ LIMITS: tuple[Limit, ...] = (
     Limit("one outcome", OUTCOME_CHARS, "characters", "outcrop.cap", "longest lists are shortened until it fits"),
     Limit(
         "artifacts checked", ARTIFACTS_CHECKED, "files", "outcrop.artifacts", "further ones are counted in a warning"
+    ),
+    Limit(
+        "checking the artifacts of one outcome",
+        ARTIFACT_SECONDS,
+        "seconds",
+        "outcrop.artifacts",
+        "what is not read by then is named in a warning",
     ),
     Limit(
         "a specialist's results",

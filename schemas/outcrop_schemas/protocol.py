@@ -12,8 +12,14 @@ CompletionStatus = Literal["success", "partial", "error", "capability_gap"]
 ArtifactKind = Literal["table", "plot", "report", "other"]
 
 
+def _require_type(schema: dict[str, Any]) -> None:
+    """A message is known by its type: in the printed schema it is required, though Python fills it in."""
+    if "type" in schema.get("properties", {}):
+        schema["required"] = ["type", *(name for name in schema.get("required", []) if name != "type")]
+
+
 class _Wire(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=_require_type)
 
 
 class ModelChannel(_Wire):
@@ -81,12 +87,21 @@ def _as_text(value: Any) -> Any:
     return value if isinstance(value, str) else wire.dumps(value).decode()
 
 
+def _as_summary(value: Any) -> Any:
+    return "" if value is None else _as_text(value)
+
+
+def _or_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
 def _as_list(value: Any) -> Any:
     return [] if value is None else [value] if isinstance(value, str | dict) else value
 
 
-Sentence = Annotated[str, BeforeValidator(_as_text)]
-Sentences = Annotated[list[Sentence], BeforeValidator(_as_list)]
+Sentence = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | dict[str, Any])]
+_SentencesGiven = list[str | dict[str, Any]] | str | dict[str, Any] | None
+Sentences = Annotated[list[Sentence], BeforeValidator(_as_list, json_schema_input_type=_SentencesGiven)]
 
 
 class Evidence(_Wire):
@@ -101,16 +116,19 @@ class Completion(_Wire):
     type: Literal["completion"] = "completion"
     dispatch_id: str
     status: CompletionStatus
-    summary: Annotated[str, BeforeValidator(lambda v: "" if v is None else _as_text(v))] = ""
+    summary: Annotated[str, BeforeValidator(_as_summary, json_schema_input_type=str | None)] = ""
     results: dict[str, Any]
-    artifacts: Annotated[list[Annotated[Artifact, BeforeValidator(_as_artifact)]], BeforeValidator(_as_list)] = []
+    artifacts: Annotated[
+        list[Annotated[Artifact, BeforeValidator(_as_artifact)]],
+        BeforeValidator(_as_list, json_schema_input_type=list[Artifact | str] | Artifact | str | None),
+    ] = []
     findings: Sentences = []
-    evidence: Annotated[Evidence, BeforeValidator(lambda v: {} if v is None else v)] = Evidence()
+    evidence: Annotated[Evidence, BeforeValidator(_or_empty, json_schema_input_type=Evidence | None)] = Evidence()
     recommendations: Sentences = []
     blockers: Sentences = []
     gap: dict[str, Any] | None = None
     errors: Sentences = []
-    usage: Annotated[dict[str, Any], BeforeValidator(lambda v: {} if v is None else v)] = {}
+    usage: Annotated[dict[str, Any], BeforeValidator(_or_empty, json_schema_input_type=dict[str, Any] | None)] = {}
 
 
 class Started(_Wire):

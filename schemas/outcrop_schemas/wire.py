@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
 Json = dict[str, Any]
+_MANY_DIGITS = re.compile(rb"\d{19}")
 
 
 def dumps(value: Any) -> bytes:
@@ -41,5 +43,10 @@ def digest(value: Any) -> str:
 
 
 def loads(data: bytes | str) -> Any:
-    """Parse strict JSON. Raises ValueError."""
-    return orjson.loads(data)
+    """Parse strict JSON; integers keep all their digits. Raises ValueError.
+
+    orjson reads an integer beyond 64 bits as a float, so text with that many digits goes to the standard library.
+    """
+    value = orjson.loads(data)
+    text = data if isinstance(data, bytes) else data.encode()
+    return json.loads(text) if _MANY_DIGITS.search(text) else value

@@ -90,12 +90,13 @@ class Agent:
         self._tools = [*toolbox.schemas(), complete_tool(answer)]  # type: ignore[arg-type]
         self._messages = [Message(role="user", content=[TextBlock(text=text) for text in opening])]
         self._calls: Counter[bytes] = Counter()
-        self._faults = 0
+        self._faults = self._invalid = 0
 
     def request(self) -> ModelRequest:
         """Exactly what the model would be asked now."""
-        tail = self._tail()
         last = self._messages[-1]
+        # Work that is over may end on the model's own words; nothing is put into its mouth.
+        tail = self._tail() if last.role == "user" else None
         shown = [*last.content, TextBlock(text=tail)] if tail else last.content
         messages = [*self._messages[:-1], Message(role=last.role, content=shown)]
         return ModelRequest(system=self._system, messages=messages, tools=self._tools)
@@ -123,7 +124,7 @@ class Agent:
         if repeated:
             return AgentEnd("repeated_call", None, repeated)
         work = [call for call in calls if call.name != COMPLETE]
-        answers = dict(zip([c.id for c in work], await asyncio.gather(*map(self._call, work)), strict=True))
+        answers = dict(zip([c.id for c in work], await self._answers(work), strict=True))
         end: AgentEnd | None = None
         for call in calls:
             if call.name == COMPLETE:
@@ -135,15 +136,27 @@ class Agent:
         self._messages.append(Message(role="user", content=results))
         return end
 
+    async def _answers(self, calls: Sequence[ToolUseBlock]) -> list[ToolAnswer]:
+        """All calls at once. Where one breaks, the others are cancelled and waited for before its error goes on."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._call(call)) for call in calls]
+        except BaseExceptionGroup as broken:
+            raise broken.exceptions[0] from broken
+        return [task.result() for task in tasks]
+
     def _complete(self, call: ToolUseBlock) -> tuple[AgentEnd | None, ToolAnswer]:
         try:
             return AgentEnd("completed", self._answer.model_validate(call.input)), ToolAnswer("accepted")
         except ValidationError as error:
             where, reason = first_fault(error)
             text = error_text("invalid_completion", f"{where}: {reason}", field=where)
-            self._faults += 1
+            self._faults, self._invalid = self._faults + 1, self._invalid + 1
             over = self._faults >= limits.INVALID_COMPLETIONS
-            why = f"`{COMPLETE}` was called {self._faults} times with an invalid answer; last: {where}: {reason}"
+            times = "once" if self._invalid == 1 else f"{self._invalid} times"
+            idle = self._faults - self._invalid
+            also = f" and {idle} of the turns called nothing" if idle else ""
+            why = f"`{COMPLETE}` was called {times} with an invalid answer{also}; last: {where}: {reason}"
             return (AgentEnd("invalid_completion", None, why) if over else None), ToolAnswer(text, is_error=True)
 
     def _fault(self, end: AgentEnd, nudge: str) -> AgentEnd | None:

@@ -11,7 +11,10 @@ from outcrop_schemas.errors import PathError
 def resolve_inside(workspace: Path, path: str | Path) -> Path:
     """The absolute, link-free form of `path` (relative ones start at the workspace). Raises PathError if outside."""
     given = Path(path)
-    absolute = (given if given.is_absolute() else workspace / given).resolve()
+    try:
+        absolute = (given if given.is_absolute() else workspace / given).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise PathError(repr(str(path))[:200], f"is not a path: {error}") from error
     if not absolute.is_relative_to(workspace):
         raise PathError(path, f"is outside the workspace {workspace}; copy it there or choose another --workspace")
     return absolute

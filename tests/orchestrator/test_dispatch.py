@@ -299,3 +299,100 @@ async def test_the_transcript_has_everything_that_was_printed(pool: Pool, progra
     assert transcript.read_text().startswith("noise\n")
     assert transcript.read_text().count('"completion"') == 2
     assert stat.S_IMODE(transcript.stat().st_mode) == 0o600
+
+
+async def test_results_of_any_depth_end_in_an_outcome(pool: Pool, program: Any) -> None:
+    for depth in (90, 150, 400, 900, 3_000):
+        body = f"""
+        nested = "{{\\"a\\":" * {depth} + "1" + "}}" * {depth}
+        print('{{"type":"completion","dispatch_id":"%s","status":"success","results":%s}}' % (ID, nested))
+        """
+        outcome = await pool.dispatch("mine", command=program(body))
+        assert outcome.status in ("success", "protocol_error")
+        assert len(json.dumps(outcome.results)) <= limits.RESULT_CHARS
+    assert len(open_run(pool.run_folder).outcomes) == 5
+
+
+async def test_cancelling_after_the_completion_is_heeded_at_once(pool: Pool, program: Any) -> None:
+    command = program("complete(); time.sleep(60)")
+    task = asyncio.create_task(pool.dispatch("mine", command=command, grace=30))
+    transcripts = pool.run_folder.path / "transcripts"
+    while not any(b"completion" in path.read_bytes() for path in transcripts.iterdir()):
+        await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 15)
+    assert [outcome.status for outcome in open_run(pool.run_folder).outcomes] == ["cancelled"]
+
+
+async def test_a_flood_after_the_completion_is_an_output_limit(pool: Pool, program: Any) -> None:
+    body = """
+    complete()
+    piece = b"x" * (1 << 20)
+    while True:
+        sys.stdout.buffer.write(piece)
+    """
+    outcome = await pool.dispatch("mine", command=program(body), grace=60)
+    assert outcome.status == "output_limit"
+    (pool.run_folder.transcript(outcome.dispatch_id)).unlink()
+
+
+async def test_what_cannot_be_prepared_is_a_spawn_error_with_its_end_recorded(
+    pool: Pool, program: Any, workspace: Path
+) -> None:
+    (workspace / "results").write_text("a file where the folder should be")
+    outcome = await pool.dispatch("mine", command=program("complete()"))
+    assert outcome.status == "spawn_error"
+    assert "results" in outcome.errors[0]
+    assert open_run(pool.run_folder).outcomes == [outcome]
+
+
+async def test_a_verified_artifact_with_a_long_title_is_kept(pool: Pool, program: Any) -> None:
+    body = 'open("a.csv", "w").write("x"); complete(artifacts=[{"path": "a.csv", "title": "t" * 20_000}])'
+    [artifact] = (await pool.dispatch("mine", command=program(body))).artifacts
+    assert len(artifact.title) == limits.ENTRY_CHARS
+
+
+async def test_a_claim_that_is_not_so_is_replaced_by_what_is_so(pool: Pool, program: Any) -> None:
+    body = """
+    open("a.csv", "w").write('x,y\\n1,"two\\nlines"\\n3,4\\n')
+    complete(artifacts=[{"path": "a.csv", "kind": "table", "rows": 9, "columns": 2, "bytes": 5}])
+    """
+    outcome = await pool.dispatch("mine", command=program(body))
+    [artifact] = outcome.artifacts
+    assert (artifact.rows, artifact.columns, artifact.bytes) == (2, 2, 22)
+    assert "rows 2, not 9" in outcome.warnings[0]
+    assert "bytes 22, not 5" in outcome.warnings[0]
+
+
+async def test_a_file_with_a_second_name_is_no_artifact(pool: Pool, program: Any) -> None:
+    body = 'open("a.csv", "w").write("x"); os.link("a.csv", "b.csv"); complete(artifacts=["a.csv"])'
+    outcome = await pool.dispatch("mine", command=program(body))
+    assert outcome.artifacts == []
+    assert "hard links" in outcome.warnings[0]
+
+
+async def test_a_watcher_that_fails_changes_nothing(workspace: Path, program: Any) -> None:
+    def watcher(event: Event) -> None:
+        raise RuntimeError(f"no good: {event}")
+
+    async with Pool(workspace=workspace, watcher=watcher) as pool:
+        outcome = await pool.dispatch("mine", command=program("say(type='progress'); complete()"))
+        assert open_run(pool.run_folder).outcomes == [outcome]
+    assert outcome.status == "success"
+
+
+@pytest.mark.parametrize("path", ["a\0b.csv", "x" * 5_000, "/".join(["d"] * 3_000)])
+async def test_what_is_no_path_is_a_path_error(pool: Pool, path: str) -> None:
+    with pytest.raises(PathError):
+        await pool.dispatch("analytics", "summarise", [path])
+
+
+@pytest.mark.parametrize("order", [{"timeout": float("nan")}, {"timeout": float("inf")}, {"context": {"data": ["x"]}}])
+async def test_more_orders_that_make_no_sense_are_refused(pool: Pool, order: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        await pool.dispatch("analytics", "summarise", **order)
+    with pytest.raises(UsageError):
+        await pool.dispatch("mine", command=[])
+    with pytest.raises(UsageError):
+        await pool.dispatch("mine", command=["true"], environment={"A": 5})  # type: ignore[dict-item]

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from outcrop import Pool, ScriptedModel
 from outcrop.cli.main import run as cli
 from outcrop.models.scripted import turn
 from outcrop.recovery import open_run
-from outcrop_schemas.errors import UsageError, WorkspaceBusyError, WorkspaceError
+from outcrop_schemas.errors import PoolClosedError, UsageError, WorkspaceBusyError, WorkspaceError
+from outcrop_schemas.protocol import Completion
 
 
 async def test_two_hundred_calls_share_four_workers(workspace: Path, tmp_path: Path) -> None:
@@ -171,3 +173,26 @@ async def test_a_model_that_cannot_answer_is_an_error_with_its_reason(workspace:
     outcome, _ = await dispatch_scripted(workspace)
     assert outcome.status == "error"
     assert "the script has no turn 1" in outcome.errors[0]
+
+
+def test_a_pool_that_was_closed_says_so(workspace: Path) -> None:
+    with Pool(workspace=workspace) as pool:
+        pass
+    with pytest.raises(PoolClosedError):
+        pool.dispatch_sync("shell", "x", command=["true"])
+
+
+async def test_a_pool_without_workers_is_refused(workspace: Path) -> None:
+    with pytest.raises(UsageError, match="at least 1"):
+        async with Pool(workers=0, workspace=workspace):
+            pass
+
+
+@pytest.mark.parametrize("path", ["bare.csv", {"path": "a.csv"}])
+def test_the_printed_completion_schema_takes_what_protocol_1_takes(path: object) -> None:
+    schema = TypeAdapter(Completion).json_schema()
+    assert schema["required"] == ["type", "dispatch_id", "status", "results"]
+    kinds = schema["properties"]["artifacts"]["anyOf"][0]["items"]["anyOf"]
+    assert {"type": "string"} in kinds
+    message = {"type": "completion", "dispatch_id": "d", "status": "success", "results": {}, "artifacts": [path]}
+    assert Completion.model_validate(message).artifacts[0].path.endswith(".csv")

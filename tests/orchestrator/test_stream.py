@@ -167,3 +167,46 @@ def test_of_a_flood_of_progress_lines_few_are_decoded() -> None:
     for _ in range(1_000):
         scanner.feed(b'{"type":"progress","done":1}\n' * 10)
     assert 1 <= len(seen) < 100
+
+
+@pytest.mark.parametrize("line", [f"INFO writing the completion of {ID}", f"completion {ID} [1, 2", ID + " completion"])
+def test_a_log_line_that_names_the_dispatch_is_no_completion(line: str) -> None:
+    scanner = scan(line.encode() + b"\n" + completion("kept") + b"\n")
+    assert answer_of(scanner) == "kept"
+    assert scanner.fault is None
+
+
+def test_a_hostile_line_is_read_in_bounded_work() -> None:
+    # 63 objects that open at the start and end nowhere, 8 MiB of text, the id at the end: tries must not multiply.
+    line = b'{"completion":' * 63 + b'"' + b"x" * (8 << 20) + b'","' + ID.encode()
+    scanner = scan(line + b"\n" + completion("kept") + b"\n")
+    assert answer_of(scanner) == "kept"
+
+
+@pytest.mark.parametrize("other", [{"partial": None}, {"text": '"partial"'}, {"partial": "none"}])
+def test_later_progress_without_findings_does_not_cost_the_earlier_ones(other: dict[str, Any]) -> None:
+    lines = [{"type": "progress", "partial": {"found": 7}}, {"type": "progress", **other}]
+    assert scan(b"".join(json.dumps(line).encode() + b"\n" for line in lines)).partial() == {"found": 7}
+
+
+def test_integers_keep_all_their_digits() -> None:
+    number = 2**64 + 1
+    assert answer_of(scan(completion(number) + b"\n")) == number
+
+
+@pytest.mark.parametrize("field", ["gap", "usage", "findings", "evidence", "artifacts", "results", "unknown"])
+@pytest.mark.parametrize("depth", [90, 150, 300, 700, 950, 1_500, 50_000])
+def test_nesting_is_bounded_in_every_field(field: str, depth: int) -> None:
+    nested = '{"a":' * depth + "1" + "}" * depth
+    value = f"[{nested}]" if field in ("findings", "artifacts") else nested
+    line = completion().decode()
+    line = line.replace('{"answer": 1}', nested) if field == "results" else f'{line[:-1]},"{field}":{value}}}'
+    scanner = scan(line.encode() + b"\n")
+    if scanner.valid is None:
+        assert scanner.fault is not None
+    else:
+        assert depth < 100 or field == "results"
+
+
+def test_of_two_completions_on_one_line_the_last_wins() -> None:
+    assert answer_of(scan(completion("first") + completion("second") + b"\n")) == "second"

@@ -6,7 +6,7 @@ import os
 import sys
 from argparse import Namespace
 
-from outcrop.cli.boundary import BAD, GOOD, run_async
+from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
 from outcrop.cli.output import report_run, say, say_json
 from outcrop.text import inert
 from outcrop_schemas.errors import UsageError
@@ -17,6 +17,7 @@ _COMMAND = "command"
 
 def run(options: Namespace) -> int:
     """Answer one objective."""
+    from outcrop.recovery import open_run
     from outcrop.run import Run
     from outcrop.view import progress_view
 
@@ -30,7 +31,12 @@ def run(options: Namespace) -> int:
             pins=_pairs(options.pin, "--pin"),
             watcher=watcher,
         )
-        outcome = run_async(work.start())
+        try:
+            outcome = run_async(work.start())
+        except Cancelled:
+            if options.json and work.desk and (answer := open_run(work.desk.folder).answer):
+                say_json(answer.model_dump(mode="json"))
+            raise
     if options.json:
         say_json(outcome.model_dump(mode="json"))
     else:

@@ -51,6 +51,11 @@ def resolve_command(command: Sequence[str]) -> list[str]:
     return [str(Path(found).absolute()), *arguments]
 
 
+def as_text(command: Sequence[str]) -> str:
+    """A command as it can be written down: bytes of a file name that are no text are replaced."""
+    return " ".join(os.fsencode(part).decode("utf-8", "replace") for part in command)
+
+
 def is_file(argument: str) -> bool:
     """Whether a command's argument names an existing file; False for what is no path at all."""
     try:

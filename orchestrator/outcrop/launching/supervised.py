@@ -8,6 +8,7 @@ import marshal
 import os
 import socket
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 from outcrop import session
 from outcrop.launching import ExitInfo, LaunchKind, LaunchSpec, Swept
@@ -22,10 +23,29 @@ class Ends:
     """The descriptors of one launch: theirs go to the supervisor, ours stay."""
 
     def __init__(self, spec: LaunchSpec) -> None:
-        self.stdout, out_write = os.pipe2(os.O_CLOEXEC)
-        self.stderr, err_write = os.pipe2(os.O_CLOEXEC)
-        lifeline_read, self.lifeline = os.pipe2(os.O_CLOEXEC)
+        with ExitStack() as opened:
+            self._open(spec, opened)
+            # All are there: they are closed by name from now on.
+            opened.pop_all()
+
+    def _open(self, spec: LaunchSpec, opened: ExitStack) -> None:
+        def pipe() -> tuple[int, int]:
+            ends = os.pipe2(os.O_CLOEXEC)
+            for end in ends:
+                opened.callback(os.close, end)
+            return ends
+
+        def memory_file(name: str, data: bytes) -> int:
+            descriptor = _memory_file(name, data)
+            opened.callback(os.close, descriptor)
+            return descriptor
+
+        self.stdout, out_write = pipe()
+        self.stderr, err_write = pipe()
+        lifeline_read, self.lifeline = pipe()
         self.control, theirs = socket.socketpair()
+        opened.callback(self.control.close)
+        opened.callback(theirs.close)
         self._theirs = theirs
         settings = {
             "argv": list(spec.argv) if spec.argv else None,
@@ -36,9 +56,9 @@ class Ends:
             "processes": spec.processes,
         }
         # Files, not pipes: a child that never reads its request cannot stall us, and end of file comes by itself.
-        self._files = [_memory_file("spec", marshal.dumps(settings)), _memory_file("request", spec.request)]
-        self.theirs = [*self._files, out_write, err_write, theirs.fileno(), lifeline_read]
-        self._to_close = [*self._files, out_write, err_write, lifeline_read]
+        files = [memory_file("spec", marshal.dumps(settings)), memory_file("request", spec.request)]
+        self.theirs = [*files, out_write, err_write, theirs.fileno(), lifeline_read]
+        self._to_close = [*files, out_write, err_write, lifeline_read]
         if spec.channel is not None:
             self.theirs.append(spec.channel)
 

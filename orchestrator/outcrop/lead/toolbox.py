@@ -79,7 +79,19 @@ def digest(outcome: Outcome) -> str:
         "recommendations", "blockers", "gap", "errors", "warnings",
     )  # fmt: skip
     shown = outcome.model_dump(mode="json", include=set(names))
+    shown["results"] = without_rows(shown["results"])
     return wire.dumps({name: shown[name] for name in names if shown[name]}).decode()
+
+
+def without_rows(value: Any) -> Any:
+    """Results without rows of a table (a list of lists becomes its length): no row enters the lead's context."""
+    if isinstance(value, dict):
+        return {key: without_rows(child) for key, child in value.items()}
+    if isinstance(value, list):
+        if any(isinstance(item, list) for item in value):
+            return f"({len(value)} rows, not for the lead)"
+        return [without_rows(item) for item in value]
+    return value
 
 
 class LeadToolbox:
@@ -110,8 +122,9 @@ class LeadToolbox:
 
     async def _dispatch(self, arguments: dict[str, Any], call_id: str) -> str:
         asked = _checked(DispatchArguments, arguments)
-        context = {**asked.context, **({"pins": self._pins.as_dict()} if self._pins.as_dict() else {})}
-        order = self._desk.order(asked.specialist, asked.objective, asked.data, context)
+        order = self._desk.order(
+            asked.specialist, asked.objective, asked.data, asked.context, pins=self._pins.as_dict()
+        )
         outcome = await self._desk.dispatch(order)
         self.outcomes.append(outcome)
         await self._desk.note("lead_tool", {"call_id": call_id, "name": "dispatch", "dispatch_id": outcome.dispatch_id})

@@ -14,12 +14,14 @@ Turn = ModelResponse | Callable[[ModelRequest], ModelResponse]
 class ScriptedModel:
     """Answers the n-th request with the n-th turn; a turn may be a function of the request.
 
-    `requests` keeps what was asked. Raises ScriptExhaustedError when there is no turn left.
+    `requests` keeps what was asked. A call whose id an earlier turn had gets one of its own, as the Messages API asks
+    of a conversation. Raises ScriptExhaustedError when there is no turn left.
     """
 
     def __init__(self, turns: Iterable[Turn], *, name: str = "scripted") -> None:
         self._turns, self._name = iter(turns), name
         self.requests: list[ModelRequest] = []
+        self._ids: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -28,8 +30,18 @@ class ScriptedModel:
     async def create(self, request: ModelRequest) -> ModelResponse:
         self.requests.append(request)
         for turn in self._turns:
-            return turn if isinstance(turn, ModelResponse) else turn(request)
+            return self._with_own_ids(turn if isinstance(turn, ModelResponse) else turn(request))
         raise ScriptExhaustedError(f"the script has no turn {len(self.requests)}", error_type="script_exhausted")
+
+    def _with_own_ids(self, response: ModelResponse) -> ModelResponse:
+        if not self._ids.isdisjoint(call.id for call in response.tool_uses()):
+            content = [self._renamed(block) if isinstance(block, ToolUseBlock) else block for block in response.content]
+            response = response.model_copy(update={"content": content})
+        self._ids.update(call.id for call in response.tool_uses())
+        return response
+
+    def _renamed(self, call: ToolUseBlock) -> ToolUseBlock:
+        return call.model_copy(update={"id": f"{call.id}_{len(self.requests)}"})
 
 
 def turn(*calls: tuple[str, dict[str, Any]], text: str = "", turn_id: str = "msg") -> ModelResponse:
