@@ -140,14 +140,14 @@ def _salvage(text: str, dispatch_id: str) -> tuple[dict[str, Any], int, int] | N
                 budget -= getattr(error, "pos", end) - position + 1
                 continue
             budget -= end - position
-            if (
-                isinstance(value, dict)
-                and value.get("type") == "completion"
-                and value.get("dispatch_id") == dispatch_id
-            ):
+            if end > found and _is_completion_of(value, dispatch_id):
                 return value, position, len(text[end:].strip())
         found = text.rfind(dispatch_id, 0, found)
     return None
+
+
+def _is_completion_of(value: Any, dispatch_id: str) -> bool:
+    return isinstance(value, dict) and value.get("type") == "completion" and value.get("dispatch_id") == dispatch_id
 
 
 def _openings_before(text: str, place: int) -> list[int]:
