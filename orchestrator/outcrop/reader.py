@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from outcrop.spill import open_private
 from outcrop.stream import StreamScanner
+from outcrop.transcript import Transcript
 from outcrop_schemas import limits
 
 # Larger reads are slower: 64 KiB is the size of a pipe and stays in the processor's cache.
@@ -51,8 +51,7 @@ class StreamReader:
         self, stdout: int, stderr: int, scanner: StreamScanner, transcript: Path, on_change: Callable[[], None]
     ) -> None:
         self._stdout, self._stderr, self._scanner, self._on_change = stdout, stderr, scanner, on_change
-        self._transcript_path = transcript
-        self._transcript: int | None = None
+        self._transcript = Transcript(transcript)
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC)
         self._thread = threading.Thread(target=self._run, name=f"read-{transcript.stem}", daemon=True)
         self.stderr = StderrTail()
@@ -62,7 +61,10 @@ class StreamReader:
         self.is_over_limit = False
         self.is_stdout_closed = False
         self.is_done = False
-        self.transcript_error: str | None = None
+
+    @property
+    def transcript_error(self) -> str | None:
+        return self._transcript.error
 
     def start(self) -> None:
         self._thread.start()
@@ -99,14 +101,14 @@ class StreamReader:
                     break
             self._scanner.finish()
         finally:
-            self._close_transcript()
+            self._transcript.close()
             self.is_done = True
             self._on_change()
 
     def _take_stdout(self, chunk: bytes) -> None:
         self.last_byte_at = time.monotonic()
         had_completion = self._scanner.valid_count
-        self._keep(chunk)
+        self._transcript.write(chunk)
         self._scanner.feed(chunk)
         if self._scanner.bytes_read > limits.STDOUT_BYTES:
             self.is_over_limit = True
@@ -120,24 +122,3 @@ class StreamReader:
             self._scanner.finish()
             self.is_stdout_closed = True
             self._on_change()
-
-    def _keep(self, chunk: bytes) -> None:
-        if self.transcript_error:
-            return
-        try:
-            if self._transcript is None:
-                self._transcript = open_private(self._transcript_path)
-            view = memoryview(chunk)
-            while view:
-                view = view[os.write(self._transcript, view) :]
-        except OSError as error:
-            # The work goes on without its transcript; the outcome says so. On a full disk the room that it took
-            # is what the journal needs for the outcome.
-            self.transcript_error = f"the transcript could not be written, so there is none: {error.strerror}"
-            self._transcript_path.unlink(missing_ok=True)
-            self._close_transcript()
-
-    def _close_transcript(self) -> None:
-        if self._transcript is not None:
-            os.close(self._transcript)
-            self._transcript = None

@@ -47,7 +47,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 def open_private(path: Path) -> int:
     """A descriptor to a new or emptied file that only the owner may read. Raises OSError."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 def sha256_of_bytes(data: bytes) -> str:

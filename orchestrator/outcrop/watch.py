@@ -15,6 +15,7 @@ from outcrop.gateway import QueueClock
 from outcrop.launching import Child
 from outcrop.reader import StreamReader
 from outcrop.settle import Observed
+from outcrop.spill import write_private
 from outcrop.stream import StreamScanner
 from outcrop_schemas import limits
 
@@ -62,6 +63,8 @@ class Watch:
         self._seen.over = child.over
         self._seen.stderr = reader.stderr.text()
         self._seen.transcript_error = reader.transcript_error
+        if self._seen.stderr:
+            await asyncio.to_thread(_keep_stderr, transcript.with_suffix(".stderr"), self._seen.stderr)
 
     async def _until_something_is_to_end(self, child: Child, reader: StreamReader) -> None:
         while True:
@@ -143,3 +146,10 @@ class Watch:
         """From the reading thread, which may outlive the loop of an application that is being torn down."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._changed.set)
+
+
+def _keep_stderr(path: Path, text: str) -> None:
+    """Head and tail of stderr beside the transcript, for whoever looks into a failure later."""
+    with contextlib.suppress(OSError):
+        # The outcome has its end; a full disk must not cost more.
+        write_private(path, text.encode())

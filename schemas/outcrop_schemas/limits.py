@@ -54,6 +54,7 @@ NURSERY_STARTS = 5
 STDOUT_BYTES = 512 * 1024 * 1024
 STREAM_LINE_BYTES = 16 * 1024 * 1024
 PARTIAL_BYTES = 64 * 1024
+TRANSCRIPT_KEPT_BYTES = 32 * 1024 * 1024
 STDERR_KEPT_BYTES = 64 * 1024
 PROGRESS_PER_SECOND = 10
 MODEL_LINE_BYTES = 64 * 1024 * 1024
@@ -212,6 +213,13 @@ LIMITS: tuple[Limit, ...] = (
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
     Limit("one stream line", STREAM_LINE_BYTES, "bytes", "outcrop.stream", "a longer line is skipped and counted"),
     Limit("partial findings", PARTIAL_BYTES, "bytes", "outcrop.stream", "a longer line is not kept"),
+    Limit(
+        "transcript kept",
+        TRANSCRIPT_KEPT_BYTES,
+        "bytes of head and of tail",
+        "outcrop.transcript",
+        "with the number of bytes between them",
+    ),
     Limit("stderr kept", STDERR_KEPT_BYTES, "bytes of head and of tail", "outcrop.reader", "all of it is drained"),
     Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are counted only"),
     Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.gateway", "a longer one ends the channel"),
