@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -13,8 +17,6 @@ from outcrop import Pool, ScriptedModel
 from outcrop.launching.nursery import NurseryLauncher
 from outcrop.models.scripted import turn
 from outcrop_schemas.messages import ModelResponse
-
-WORK = ("query_data", {"path": "a.csv", "operation": "describe"})
 
 
 def working() -> Iterator[ModelResponse]:
@@ -53,17 +55,20 @@ def nursery_of(launcher: NurseryLauncher) -> psutil.Process:
 
 
 async def test_a_specialist_from_the_nursery_is_a_process_of_its_own_and_does_real_work(pool: Pool) -> None:
-    outcomes = await asyncio.gather(*(pool.dispatch("analytics", "work", ["a.csv"]) for _ in range(20)))
+    count = 500 if "OUTCROP_LONG" in os.environ else 20
+    outcomes = await asyncio.gather(*(pool.dispatch("analytics", "work", ["a.csv"]) for _ in range(count)))
     assert {(outcome.status, outcome.launch) for outcome in outcomes} == {("success", "nursery")}
     assert all("a_cluster_" in outcome.artifacts[0].path for outcome in outcomes)
     assert all(outcome.isolation["write_confined"].active for outcome in outcomes)
 
 
-async def test_siblings_share_no_random_numbers_and_no_environment(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = await pool.dispatch("analytics", "work", ["a.csv"], environment={"MINE": "1"})
-    assert first.launch == "nursery"
-    transcript = pool.run_folder.transcript(first.dispatch_id).read_text()
-    assert '"type":"started"' in transcript
+async def test_a_specialist_starts_from_a_nursery_that_has_no_more_threads_than_after_its_imports(
+    pool: Pool, launcher: NurseryLauncher
+) -> None:
+    before = nursery_of(launcher).num_threads()
+    for _ in range(5):
+        await pool.dispatch("analytics", "work", ["a.csv"])
+    assert nursery_of(launcher).num_threads() == before
 
 
 async def test_a_nursery_that_dies_is_started_again_and_meanwhile_work_starts_cold(
@@ -113,3 +118,36 @@ async def test_a_command_never_pays_for_a_nursery(workspace: Path) -> None:
         outcome = await opened.dispatch("mine", command=["true"])
     assert outcome.launch == "cold"
     assert not launcher._starts
+
+
+REFUSES = """
+import os, socket, sys, threading
+from outcrop_specialists.guard import nursery
+
+nursery.PRELOADED = ()
+nursery.preload = lambda: None
+served = nursery.Nursery(socket.socket(fileno=int(sys.argv[1])))
+original = nursery._thread_count
+# One thread more than after the imports, as if a library had been used.
+counts = iter([1])
+nursery._thread_count = lambda: next(counts, 2)
+served.serve()
+"""
+
+
+async def test_a_nursery_whose_threads_have_grown_refuses_to_fork(workspace: Path) -> None:
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen(
+        [sys.executable, "-c", REFUSES, str(theirs.fileno())], pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL
+    )
+    theirs.close()
+    assert await asyncio.to_thread(ours.recv, 64) == b"ready\n"
+    control, given = socket.socketpair()
+    null = os.open(os.devnull, os.O_RDWR)
+    socket.send_fds(ours, [b"d"], [null, null, null, null, given.fileno(), null])
+    given.close()
+    said = await asyncio.to_thread(control.recv, 4096)
+    assert said == b"failed the nursery has 2 threads, 1 after its imports\n"
+    os.close(null)
+    ours.close()
+    assert await asyncio.to_thread(process.wait, 30) == 0
