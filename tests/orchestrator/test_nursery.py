@@ -68,7 +68,7 @@ async def test_a_specialist_starts_from_a_nursery_that_has_no_more_threads_than_
     before = nursery_of(launcher).num_threads()
     for _ in range(5):
         await pool.dispatch("analytics", "work", ["a.csv"])
-    assert nursery_of(launcher).num_threads() == before
+    assert nursery_of(launcher).num_threads() <= before
 
 
 async def test_a_nursery_that_dies_is_started_again_and_meanwhile_work_starts_cold(

@@ -88,6 +88,8 @@ class Nursery:
             control = Descriptors.of(descriptors[1:]).control
             os.write(control, f"failed the nursery has {threads} threads, {self._threads} after its imports\n".encode())
         else:
+            # Some threads of the imports end by themselves; from then on one more is one too many.
+            self._threads = threads
             spare = self._spares.popleft() if self._spares else self._fork_pair()
             socket.send_fds(spare, [_MESSAGE], descriptors)
             spare.close()
