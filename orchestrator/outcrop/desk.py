@@ -105,11 +105,12 @@ class Desk:
         cls, shared: Shared, about: Mapping[str, Any], data: Sequence[str] = (), watcher: Watcher = nobody
     ) -> Desk:
         """Open a new run and record what it is about. Raises WorkspaceError, JournalError."""
-        folder = new_run(shared.workspace)
         body = {**about, "data": await asyncio.to_thread(_hashes, shared.workspace, data), **_setting(shared)}
-        folder.describe(body)
+        folder = new_run(shared.workspace)
         journal = Journal.create(folder.journal)
+        # The journal first: a run whose first record is missing never was.
         await journal.append("run", folder.run_id, body)
+        folder.describe(body)
         shared.proof.begin()
         return cls(shared, folder, journal, watcher)
 

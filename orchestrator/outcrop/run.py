@@ -128,7 +128,8 @@ class _Work:
         return self._outcome(**end.answer.model_dump())
 
     def _outcome(self, status: Any, **fields: Any) -> RunOutcome:
-        outcomes = self._toolbox.outcomes
+        # Those of one turn end in any order; they are told in the order in which they were given out.
+        outcomes = sorted(self._toolbox.outcomes, key=lambda outcome: outcome.dispatch_id)
         bad = [outcome for outcome in outcomes if not outcome.is_good]
         warnings = [f"{len(bad)} of {len(outcomes)} dispatches did not succeed"] if bad and status == "success" else []
         artifacts = {artifact.path: artifact for outcome in outcomes for artifact in outcome.artifacts}

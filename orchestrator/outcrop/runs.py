@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -44,6 +43,14 @@ class RunFolder:
     def scratch(self, dispatch_id: str) -> Path:
         return self.path / "work" / dispatch_id
 
+    def has_begun(self) -> bool:
+        """Whether its first record was written."""
+        try:
+            with self.journal.open("rb") as journal:
+                return journal.readline().endswith(b"\n")
+        except OSError:
+            return False
+
     def about(self) -> dict[str, Any]:
         """The contents of run.json."""
         about: dict[str, Any] = wire.loads((self.path / "run.json").read_bytes())
@@ -61,8 +68,9 @@ class RunFolder:
 
 def new_run(workspace: Workspace) -> RunFolder:
     """A new run folder, private to the owner. Raises WorkspaceError."""
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    folder = workspace.runs / f"{stamp}-{secrets.token_hex(3)}"
+    # Microseconds, so that runs of one second sort as they began.
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    folder = workspace.runs / f"{stamp}-{secrets.token_hex(2)}"
     try:
         folder.mkdir(mode=0o700)
         for name in ("transcripts", "exchanges", "work"):
@@ -73,14 +81,11 @@ def new_run(workspace: Workspace) -> RunFolder:
 
 
 def all_runs(workspace: Workspace) -> list[RunFolder]:
-    """The runs of a workspace, oldest first."""
+    """The runs of a workspace, oldest first; a folder without a first record is none (its orchestrator was killed)."""
     if not workspace.runs.is_dir():
         return []
-    return [
-        RunFolder(Path(entry.path))
-        for entry in sorted(os.scandir(workspace.runs), key=lambda e: e.name)
-        if entry.is_dir()
-    ]
+    folders = [RunFolder(path) for path in sorted(workspace.runs.iterdir())]
+    return [folder for folder in folders if folder.has_begun()]
 
 
 def find_run(name: str, workspace: Workspace) -> RunFolder:

@@ -19,31 +19,47 @@ if TYPE_CHECKING:
 # Name and width of the live table's columns; an 80 column terminal leaves 20 for the objective.
 _COLUMNS = {"dispatch": 8, "specialist": 10, "objective": None, "now": 12, "rows": 9, "time": 6, "status": 8}
 _REFRESH_PER_SECOND = 8
+_LINE_CHARS = 300
 
 
 @contextmanager
 def progress_view(*, quiet: bool) -> Iterator[Watcher]:
-    """A watcher that shows events on stderr for as long as the block lasts."""
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    """A watcher that shows events on stderr for as long as the block lasts, and as somebody reads them."""
+    if sys.stderr is None:
+        yield nobody
+    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         with _live() as watcher:
             yield watcher
     else:
-        yield nobody if quiet else _plain_line
+        yield nobody if quiet else PlainLines().take
 
 
-def _plain_line(event: Event) -> None:
-    if isinstance(event, DispatchStarted):
-        text = f"{_short(event.dispatch_id)} {event.specialist} started: {event.objective}"
-    elif isinstance(event, DispatchEnded):
-        outcome = event.outcome
-        said = outcome.summary or "; ".join(outcome.errors)
-        text = (
-            f"{_short(outcome.dispatch_id)} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s): {said}"
-        )
-    else:
-        return
-    sys.stderr.write(shorten(inert(text, keep_newlines=False), 300) + "\n")
-    sys.stderr.flush()
+class PlainLines:
+    """A line for each start and end. When nobody reads them any more, none are written."""
+
+    def __init__(self) -> None:
+        self._is_read = True
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, DispatchStarted):
+            text = f"{_short(event.dispatch_id)} {event.specialist} started: {event.objective}"
+        elif isinstance(event, DispatchEnded):
+            end = event.outcome
+            said = end.summary or "; ".join(end.errors)
+            text = f"{_short(end.dispatch_id)} {end.specialist} {end.status} ({end.duration_s:.1f} s): {said}"
+        else:
+            return
+        self._write(shorten(inert(text, keep_newlines=False), _LINE_CHARS) + "\n")
+
+    def _write(self, line: str) -> None:
+        if not self._is_read:
+            return
+        try:
+            sys.stderr.write(line)
+            sys.stderr.flush()
+        except OSError:
+            # `2>&1 | head`: the run goes on without its audience.
+            self._is_read = False
 
 
 @dataclass

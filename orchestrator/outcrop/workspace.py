@@ -43,14 +43,13 @@ class Workspace:
     def hold(self) -> None:
         """Make the workspace's own folders and take it. Raises WorkspaceError, WorkspaceBusyError."""
         try:
-            if self.home.is_symlink():
-                raise WorkspaceError(
-                    f"{self.home} is a link; remove it, Outcrop keeps its records inside the workspace"
-                )
+            for place in (self.home, self.runs, self.home / "cache", self.home / "lock"):
+                if place.is_symlink():
+                    raise WorkspaceError(f"{place} is a link; remove it, Outcrop keeps its records in the workspace")
             self.home.mkdir(mode=0o700, exist_ok=True)
             self.runs.mkdir(mode=0o700, exist_ok=True)
             (self.home / "cache").mkdir(mode=0o700, exist_ok=True)
-            descriptor = os.open(self.home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(self.home / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise WorkspaceError(
                 f"{self.folder}: the workspace cannot be written to ({error.strerror}); "
@@ -87,6 +86,7 @@ class Workspace:
         """
         given = Path(path)
         try:
+            str(given).encode()
             if not given.is_absolute() and not (self.folder / given).exists() and given.exists():
                 given = given.absolute()
         except (OSError, ValueError) as error:

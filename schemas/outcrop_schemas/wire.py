@@ -25,7 +25,7 @@ def dumps(value: Any) -> bytes:
         try:
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
             return text.encode()
-        except (TypeError, RecursionError) as error:
+        except (TypeError, RecursionError, UnicodeError) as error:
             raise ValueError(f"not JSON: {error}") from refused
 
 

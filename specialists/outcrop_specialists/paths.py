@@ -12,6 +12,7 @@ def resolve_inside(workspace: Path, path: str | Path) -> Path:
     """The absolute, link-free form of `path` (relative ones start at the workspace). Raises PathError if outside."""
     given = Path(path)
     try:
+        str(given).encode()
         absolute = (given if given.is_absolute() else workspace / given).resolve()
     except (OSError, ValueError, RuntimeError) as error:
         raise PathError(repr(str(path))[:200], f"is not a path: {error}") from error

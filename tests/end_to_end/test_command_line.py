@@ -256,3 +256,63 @@ def test_on_a_terminal_the_dispatches_are_shown_live(assays: Path, workspace: Pa
     assert b"analytics" in shown
     assert b"success" in shown
     assert b"summarise Au_ppm" in shown
+
+
+def test_a_name_that_is_not_utf8_in_the_folder_hurts_no_run(outcrop: Any, assays: Path, workspace: Path) -> None:
+    Path(os.fsdecode(os.fsencode(workspace) + b"/donn\xe9es.pdf")).write_text("x")
+    assert outcrop("run", "summarise Au_ppm", "--data", "assays.csv").returncode == 0
+    done = outcrop("run", "summarise Au_ppm", "--data", b"\xff\xfe.csv")
+    assert done.returncode == 1
+    assert "is not a path" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["lock", "runs", "cache"])
+def test_a_link_in_the_place_of_our_records_is_refused_and_not_followed(
+    outcrop: Any, assays: Path, workspace: Path, tmp_path: Path, name: str
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (workspace / ".outcrop").mkdir()
+    (workspace / ".outcrop" / name).symlink_to(precious)
+    done = outcrop("run", "summarise Au_ppm", "--data", "assays.csv")
+    assert done.returncode == 1
+    assert "is a link" in done.stderr
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("pipe", ["2>&1 | head -1", "2>&-", "2> >(true)"])
+def test_a_run_goes_on_when_nobody_reads_its_progress(assays: Path, workspace: Path, pipe: str) -> None:
+    kept = "" if pipe.startswith("2>&1") else "--json > out.json"
+    shell = f"'{OUTCROP}' run 'summarise Au_ppm, then draw a histogram of Au_ppm' --data assays.csv {kept} {pipe}"
+    subprocess.run(["bash", "-c", shell], cwd=workspace, capture_output=True, timeout=150)
+    shown = subprocess.run([OUTCROP, "show", "last", "--json"], cwd=workspace, capture_output=True, check=True)
+    assert json.loads(shown.stdout)["answer"]["status"] == "success"
+
+
+@pytest.mark.parametrize("arguments", [["runs"], ["--help"], ["--version"], ["tools"]])
+def test_output_that_nobody_reads_is_no_error(workspace: Path, arguments: list[str]) -> None:
+    shell = f"'{OUTCROP}' {' '.join(arguments)} | true"
+    done = subprocess.run(["bash", "-c", shell], cwd=workspace, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_what_went_wrong_stands_on_stderr_too(outcrop: Any, workspace: Path) -> None:
+    (workspace / "header.csv").write_text("a,b\n")
+    done = outcrop("run", "summarise a", "--data", "header.csv")
+    assert done.returncode == 1
+    assert "header.csv" in done.stderr
+
+
+def test_last_is_the_run_that_began_last(outcrop: Any, workspace: Path) -> None:
+    for number in range(3):
+        outcrop("dispatch", "--objective", f"number {number}", "--", "true")
+        assert f"number {number}" in outcrop("show", "last").stdout
+
+
+def test_a_run_folder_without_a_first_record_is_passed_over(outcrop: Any, workspace: Path) -> None:
+    outcrop("dispatch", "--objective", "real", "--", "true")
+    for name in ("99990101-000000-000000-aaaa", "99990101-000000-000000-bbbb"):
+        (workspace / ".outcrop" / "runs" / name).mkdir()
+    (workspace / ".outcrop" / "runs" / name / "journal.jsonl").touch()
+    assert "real" in outcrop("show", "last").stdout
+    assert outcrop("runs").returncode == 0

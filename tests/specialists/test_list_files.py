@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from outcrop_schemas import limits
+from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import PathError
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.list_files import Arguments, run
@@ -90,3 +92,12 @@ def test_links_and_folders_outside_the_workspace_are_not_followed(context: ToolC
             run(context, Arguments(folder=folder))
     with pytest.raises(PathError, match="is a file"):
         run(context, Arguments(folder=write_file("f.csv", "a")))
+
+
+def test_names_that_are_not_utf8_are_counted_and_hide_nothing_else(context: ToolContext) -> None:
+    (context.workspace / "a.csv").write_text("x\n1\n")
+    Path(os.fsdecode(os.fsencode(context.workspace) + b"/donn\xe9es.csv")).write_text("x\n1\n")
+    result = run(context, Arguments())
+    assert [entry["path"] for entry in result.results["files"]] == ["a.csv"]
+    assert any("not UTF-8" in note for note in result.notes)
+    wire.dumps(result.as_json())

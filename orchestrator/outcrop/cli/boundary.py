@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import traceback
@@ -25,9 +24,8 @@ def guarded(command: Callable[[], int], *, debug: bool) -> int:
     try:
         return command()
     except BrokenPipeError:
-        # The reader of our output is gone (`| head`): not an error. stdout must not be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return GOOD
+        # The reader of our output is gone: `main` knows what that means.
+        raise
     except (Cancelled, KeyboardInterrupt):
         sys.stderr.write("outcrop: cancelled\n")
         return CANCELLED
@@ -44,11 +42,11 @@ def guarded(command: Callable[[], int], *, debug: bool) -> int:
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run async work; SIGINT and SIGTERM cancel it, and it is waited for. Raises Cancelled."""
+    """Run async work; SIGINT, SIGTERM and SIGHUP cancel it, and it is waited for. Raises Cancelled."""
 
     async def cancellable() -> T:
         loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, task.cancel)
         try:
             return await task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,7 +14,16 @@ EPILOG = "Exit status: 0 success or partial, 1 every other status or a workspace
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
-    sys.exit(run(list(sys.argv[1:] if argv is None else argv)))
+    try:
+        code = run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except (BrokenPipeError, AttributeError):
+        # The reader of our output is gone (`| head`), or there never was one (`>&-`). Nothing must be flushed at exit.
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        code = 0
+    sys.exit(code)
 
 
 def run(argv: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import sys
@@ -33,6 +34,13 @@ def say(text: str = "") -> None:
 def _wrapped(line: str, width: int) -> str:
     indent = " " * (len(line) - len(line.lstrip(" -")))
     return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def warn(text: str) -> None:
+    """One line on stderr; nothing where nobody reads it."""
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(f"outcrop: {inert(text, keep_newlines=False)}\n")
+        sys.stderr.flush()
 
 
 def say_json(value: Any) -> None:

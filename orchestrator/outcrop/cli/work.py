@@ -7,8 +7,7 @@ import sys
 from argparse import Namespace
 
 from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
-from outcrop.cli.output import report_run, say, say_json
-from outcrop.text import inert
+from outcrop.cli.output import report_run, say, say_json, warn
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
@@ -41,7 +40,7 @@ def run(options: Namespace) -> int:
         say_json(outcome.model_dump(mode="json"))
     else:
         report_run(outcome)
-    return GOOD if outcome.is_good else BAD
+    return _status(outcome)
 
 
 def dispatch(options: Namespace) -> int:
@@ -55,7 +54,16 @@ def dispatch(options: Namespace) -> int:
         say_json(outcome.model_dump(mode="json"))
     else:
         _report_dispatch(outcome)
-    return GOOD if outcome.is_good else BAD
+    return _status(outcome)
+
+
+def _status(outcome: Outcome | RunOutcome) -> int:
+    """The exit status; what went wrong is said on stderr too, where errors are looked for."""
+    if outcome.is_good:
+        return GOOD
+    for reason in [*outcome.errors, *outcome.blockers] or [f"the status is {outcome.status}"]:
+        warn(reason)
+    return BAD
 
 
 async def _dispatch(options: Namespace) -> Outcome:
@@ -87,12 +95,12 @@ def batch(options: Namespace) -> int:
         name = f" {line.job.id}" if line.job.id else ""
         told = outcome.summary or "; ".join(outcome.errors)
         said = f"line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}"
-        sys.stderr.write(inert(said, keep_newlines=False) + "\n")
+        warn(said)
 
     from pathlib import Path
 
     for bad in read_jobs(Path(options.jobs))[1]:
-        sys.stderr.write(inert(f"outcrop: {options.jobs}, line {bad.number}: {bad.reason}", keep_newlines=False) + "\n")
+        warn(f"{options.jobs}, line {bad.number}: {bad.reason}")
     work = Batch(
         options.jobs,
         workspace=options.workspace,

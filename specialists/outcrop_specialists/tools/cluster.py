@@ -12,6 +12,8 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.columns import find_columns
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.reading import Table, read_table, write_csv
+from outcrop_specialists.tools.reading_written import written_columns
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,6 +65,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         kind="table",
         title=f"Groups of {table.path.name} on {', '.join(names)}",
         write=lambda path: write_csv(frame, path),
+        columns=written_columns(frame, table.units),
     )
     context.report("measuring the separation of the groups")
     results = _results(taken, scaled, labels, arguments) | {"label_column": label_column}
@@ -75,6 +78,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         notes.append(f"centres of {len(names)} columns are too many to list; summarize by {label_column} gives them")
     sizes = ", ".join(str(count) for count in results["counts"].values())
     text = f"{results['clustered']} of {results['rows']} rows in {results['n_clusters']} groups of {sizes}"
+    text += suspicions(table.frame, names)
     return ToolResult(text, results, [published.artifact], [*table.notes, *taken.notes(), *notes])
 
 
@@ -156,23 +160,27 @@ def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments
         "columns": taken.columns,
         "method": arguments.method,
         "transform": arguments.transform,
-        "rule": _rule(arguments, silhouette_rows, is_sampled=silhouette_rows < (labels > 0).sum()),
+        "rule": _rule(arguments, int((labels > 0).sum()), silhouette_rows),
     }
     if arguments.method == "dbscan":
         results["noise"] = int((labels == 0).sum())
     return results
 
 
-def _rule(arguments: Arguments, silhouette_rows: int, *, is_sampled: bool) -> str:
+def _rule(arguments: Arguments, clustered: int, silhouette_rows: int) -> str:
+    starts, tolerance = grouping.effort(clustered)
     how = {
-        "kmeans": f"k-means, {grouping.STARTS} starts, seed {arguments.seed}",
+        "kmeans": f"k-means, the least inertia of {starts} starts, seed {arguments.seed}, "
+        + (f"until centres move less than {tolerance:g} of the mean variance" if tolerance else "until nothing moves")
+        + " (where groups are poorly separated their sizes can depend on the seed)",
         "hierarchical": "Ward's method",
         "dbscan": f"dbscan, eps {arguments.eps:g}, min_samples {arguments.min_samples}",
     }[arguments.method]
     scale = "columns standardised to mean 0, sd 1" if arguments.standardize else "columns not standardised"
     return (
         f"{how}; {scale}; groups numbered by decreasing size; centres are means of the untransformed values; "
-        f"silhouette on {silhouette_rows} rows" + (f" drawn with seed {arguments.seed}" if is_sampled else "")
+        f"silhouette on {silhouette_rows} rows"
+        + (f" drawn with seed {arguments.seed}" if silhouette_rows < clustered else "")
     )
 
 

@@ -49,7 +49,12 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         results["tables"] = []
         for done, path in enumerate(arguments.tables):
             context.report(f"describing {path}", done, len(arguments.tables))
-            results["tables"].append(_described(context, path, most))
+            described = _described(context, path, most)
+            results["tables"].append(described)
+            if described.get("more_columns"):
+                notes.append(
+                    f"{path}: {described['more_columns']} more columns are not described; inspect_dataset does"
+                )
     return ToolResult(
         summary=f"{len(entries)} data files and results in {arguments.folder}", results=results, notes=notes
     )
@@ -64,11 +69,13 @@ def _folder(context: ToolContext, given: str) -> Path:
 
 def _entries(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     denied: list[OSError] = []
-    visited = others = 0
+    visited = others = unnamed = 0
     for at, folders, files in os.walk(folder, onerror=denied.append):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
         visited += len(folders) + len(files)
-        for name in files:
+        unnamed += sum(not _is_text(name) for name in (*folders, *files))
+        folders[:] = filter(_is_text, folders)
+        for name in filter(_is_text, files):
             path = Path(at, name)
             kind = KIND_OF.get(path.suffix.lower())
             if name.startswith("."):
@@ -84,6 +91,8 @@ def _entries(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[s
             break
     if others:
         notes.append(f"{others} files of other kinds are not listed")
+    if unnamed:
+        notes.append(f"{unnamed} files or folders have names that are not UTF-8 and cannot be listed; rename them")
     if denied:
         notes.append(f"{len(denied)} folders could not be read, such as {denied[0].filename}")
 
@@ -100,6 +109,15 @@ def _described(context: ToolContext, path: str, most: int) -> dict[str, Any]:
         "columns": [{"name": each.name, "type": each.type, "role": each.role} for each in profiles[:most]],
     }
     return {**found, "more_columns": len(profiles) - most} if len(profiles) > most else found
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file name can be written in JSON; one in bytes of another encoding cannot be named to anybody."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 TOOL = Tool(
