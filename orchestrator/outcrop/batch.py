@@ -99,21 +99,29 @@ def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
         if not text.strip():
             continue
         try:
-            value = wire.loads(text)
-            if not isinstance(value, dict):
-                raise ValueError("a job is a JSON object with objective and data")
-            job = Job.model_validate(value)
+            job = _job(text)
         except ValidationError as error:
             where, reason = first_fault(error)
             bad.append(BadLine(number, f"{where}: {reason}"))
         except ValueError as error:
-            bad.append(BadLine(number, f"is not a job: {error}"))
+            bad.append(BadLine(number, str(error)))
         else:
             seen[job.digest] += 1
             lines.append(Line(number, job, seen[job.digest]))
     if not lines and not bad:
         raise UsageError(f"{path}: the jobs file has no jobs; give one JSON object a line with objective and data")
     return lines, bad
+
+
+def _job(text: bytes) -> Job:
+    """Raises ValidationError for a field that does not fit, ValueError for what is no object at all."""
+    try:
+        value = wire.loads(text)
+    except ValueError as error:
+        raise ValueError(f"is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError("is not a JSON object with objective and data")
+    return Job.model_validate(value)
 
 
 class Batch:
@@ -208,9 +216,12 @@ class Batch:
                 result.outcomes[line.number] = outcome
                 self._on_job(line, outcome)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(self._workers, len(todo))):
-                group.create_task(take_jobs())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self._workers, len(todo))):
+                    group.create_task(take_jobs())
+        except BaseExceptionGroup as broken:
+            raise broken.exceptions[0] from broken
         result.outcomes = dict(sorted(result.outcomes.items()))
         self._write_results(result, lines)
         return result
@@ -219,7 +230,10 @@ class Batch:
         """One job from its start record to its end record."""
         body = {"job": line.key, "line": line.number, "id": line.job.id}
 
+        opened: list[RunFolder] = []
+
         async def on_open(folder: RunFolder) -> None:
+            opened.append(folder)
             await desk.note("job_start", {**body, "run_id": folder.run_id})
 
         try:
@@ -229,10 +243,9 @@ class Batch:
             # What cannot be recorded cannot be taken up again: the batch ends here.
             raise
         except OutcropError as error:
-            outcome = _failed(line, str(error))
-        except Exception as error:
-            # The boundary of one job: whatever it stumbles over, its siblings go on.
-            outcome = _failed(line, f"{type(error).__name__}: {error}")
+            outcome = _failed(line, str(error), opened)
+        except Exception as error:  # noqa: BLE001 - the boundary of one job: its siblings go on
+            outcome = _failed(line, f"{type(error).__name__}: {error}", opened)
         await desk.note("job_end", {**body, "outcome": outcome.model_dump(mode="json")})
         return outcome
 
@@ -248,10 +261,10 @@ class Batch:
         temporary.replace(result.results)
 
 
-def _failed(line: Line, reason: str) -> RunOutcome:
+def _failed(line: Line, reason: str, opened: list[RunFolder]) -> RunOutcome:
     """The outcome of a job that could not be begun, or broke in a way that nobody foresaw."""
     return RunOutcome(
-        run_id="",
+        run_id=opened[0].run_id if opened else "",
         objective=line.job.objective,
         status="error",
         errors=[reason.encode("utf-8", "backslashreplace").decode()],
@@ -259,5 +272,5 @@ def _failed(line: Line, reason: str) -> RunOutcome:
         model="",
         started_at=now(),
         duration_s=0.0,
-        run_folder="",
+        run_folder=str(opened[0].path) if opened else "",
     )

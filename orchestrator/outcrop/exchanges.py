@@ -12,11 +12,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from outcrop.journal import now
 from outcrop.spill import open_private
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
+from outcrop_specialists.completion import first_fault
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def read_exchanges(path: Path) -> list[Exchange]:
         except KeyError as error:
             raise JournalError(f"{path}: line {number} is damaged: it has no {error}") from error
         except (ValueError, TypeError, AttributeError) as error:
-            reason = str(error).splitlines()[0]
+            reason = ": ".join(first_fault(error)) if isinstance(error, ValidationError) else str(error)
             raise JournalError(f"{path}: line {number} is damaged: {reason}") from error
         exchanges.append(exchange)
     return exchanges
@@ -107,7 +110,10 @@ def _read_line(line: bytes, before: dict[str, Any]) -> tuple[Exchange, dict[str,
     if not isinstance(stored, dict):
         raise ValueError("it is no JSON object")
     fields = {**before, **{key: stored[key] for key in ("system", "tools", "max_tokens") if key in stored}}
-    fields["messages"] = before["messages"][: stored["keep"]] + stored["messages"]
+    kept = stored["keep"]
+    if not isinstance(kept, int) or not 0 <= kept <= len(before["messages"]):
+        raise ValueError(f"it keeps {kept!r} of {len(before['messages'])} messages")
+    fields["messages"] = before["messages"][:kept] + stored["messages"]
     request = ModelRequest.model_validate(fields).as_bytes()
     response = ModelResponse.model_validate(stored["response"]) if "response" in stored else None
     error = None if response else _error(**stored["error"])

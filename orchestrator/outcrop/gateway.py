@@ -62,7 +62,7 @@ class Line:
         try:
             async with self._gateway.place(self._clock):
                 started = time.monotonic()
-                response = await _asked(self._gateway.models.of(self._role), request)
+                response = await _asked(self._gateway.models.of(self._role), self.model_name, request)
         except ModelError as error:
             self._writer.record(request, self.model_name, error, time.monotonic() - started)
             raise
@@ -135,7 +135,7 @@ class Gateway:
             self._places.release()
 
 
-async def _asked(model: Model, request: ModelRequest) -> ModelResponse:
+async def _asked(model: Model, name: str, request: ModelRequest) -> ModelResponse:
     """The one boundary to a model's code, which may be anyone's: whatever it raises or gives, ModelError or a turn."""
     try:
         answer = await model.create(request)
@@ -144,8 +144,8 @@ async def _asked(model: Model, request: ModelRequest) -> ModelResponse:
             raise
         raise ModelError(_as_text(str(error)), retryable=error.retryable, error_type=error.error_type) from error
     except Exception as error:
-        raise ModelError(_as_text(f"model {model.name!r} raised {type(error).__name__}: {error}")) from error
-    return _checked(model.name, answer)
+        raise ModelError(_as_text(f"model {name!r} raised {type(error).__name__}: {error}")) from error
+    return _checked(name, answer)
 
 
 def _checked(name: str, answer: object) -> ModelResponse:
@@ -153,9 +153,10 @@ def _checked(name: str, answer: object) -> ModelResponse:
     if not isinstance(answer, ModelResponse):
         raise ModelError(f"model {name!r} gave a {type(answer).__name__}, not a ModelResponse")
     try:
-        turn = ModelResponse.model_validate(wire.loads(wire.dumps(answer.model_dump(mode="json"))))
+        # Not in pydantic's own JSON mode: it replaces lone surrogates in keys, and says nothing.
+        turn = ModelResponse.model_validate(wire.loads(wire.dumps(answer.model_dump())))
     except (ValueError, TypeError) as error:
-        raise ModelError(_as_text(f"model {name!r} gave a turn that is not JSON: {error}")) from error
+        raise ModelError(_as_text(f"model {name!r} gave a turn that cannot be recorded: {error}")) from error
     ids = [call.id for call in turn.tool_uses()]
     if len(set(ids)) < len(ids):
         raise ModelError(f"model {name!r} gave a turn with two calls of one id; each call needs its own: {ids}")

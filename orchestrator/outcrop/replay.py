@@ -5,105 +5,67 @@ Prompts are rebuilt by the very agents that sent them, fed with the recorded ans
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import unified_diff
-from typing import Any
+from functools import partial
 
 from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.history import History
 from outcrop.lead.agent import lead_agent, render_tail
 from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import digest, lead_schemas
+from outcrop.playback import Answers, EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
 from outcrop.recovery import RunRecord
-from outcrop_schemas import wire
-from outcrop_schemas.errors import OutcropError
+from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
-from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolResultBlock, ToolSchema
+from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.outcome import Outcome
-from outcrop_specialists.agent import Agent, ToolAnswer
+from outcrop_specialists.agent import Agent, AgentEnd, ToolAnswer
 from outcrop_specialists.brief import opening
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.roles import get_role
 
-_DIFF_LINES = 40
-
 
 @dataclass(frozen=True)
 class Checked:
-    """The prompts of one agent: how many were compared, and how the first that differs does so."""
+    """One agent, or the journal: how many prompts were compared, and the first difference from the record."""
 
     agent: str
     prompts: int
     difference: str | None
 
 
-class _EndOfRecord(Exception):
-    """The agent asks for a turn that was never recorded."""
-
-
-class _Recorded(OutcropError):
-    """A recorded tool error, raised so that the agent words it as it did then."""
-
-
 def verify(run: RunRecord) -> list[Checked]:
-    """Rebuild every prompt of a run and compare it with the one that was sent."""
-    checked = []
+    """Rebuild every prompt of a run and compare it with the one that was sent, and the record with itself.
+
+    What is missing is a difference too. A run that is under way, was killed or was cancelled may lack the end of its
+    last turn, and nothing else.
+    """
+    checked = [Checked("journal", 0, "; ".join(run.damage))] if run.damage else []
     if run.about.get("kind") == "run":
-        checked.append(_verify_lead(run))
+        checked.append(_guarded("lead", lambda: _verify_lead(run)))
     for start in run.records:
         if start.type == "start" and start.body["command"] is None:
-            checked.append(_verify_specialist(run, start))
-    return checked
+            checked.append(_guarded(start.id, partial(_verify_specialist, run, start)))
+    return checked + _unknown_exchanges(run, {one.agent for one in checked})
 
 
 def lead_request(run: RunRecord) -> ModelRequest:
-    """Exactly what the lead would be shown now, after everything that is recorded."""
-    replayed = _LeadReplay(run)
-    replayed.walk()
-    return replayed.agent.request()
+    """Exactly what the lead would be shown now: the request that follows from everything that is recorded.
 
-
-class _Playback:
-    """Stands in for the model: compares each request with the recorded one and gives the recorded answer."""
-
-    def __init__(self, exchanges: list[Exchange]) -> None:
-        self._exchanges = iter(exchanges)
-        self.compared = 0
-        self.difference: str | None = None
-
-    async def create(self, request: ModelRequest) -> ModelResponse:
-        exchange = next(self._exchanges, None)
-        if exchange is None:
-            raise _EndOfRecord
-        self.compared += 1
-        rebuilt = request.as_bytes()
-        if not exchange.is_intact:
-            self.difference = self.difference or f"prompt {self.compared}: the record is damaged (its hash differs)"
-        elif rebuilt != exchange.request:
-            self.difference = self.difference or f"prompt {self.compared}:\n{_diff(exchange.request, rebuilt)}"
-        if exchange.response is None:
-            raise _EndOfRecord
-        return exchange.response
-
-
-class _RecordedTools:
-    """Stands in for a toolbox: gives the results that were recorded."""
-
-    def __init__(self, schemas: list[ToolSchema], answers: dict[str, ToolAnswer]) -> None:
-        self._schemas, self._answers = schemas, answers
-
-    def schemas(self) -> list[ToolSchema]:
-        return self._schemas
-
-    async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
-        answer = self._answers.get(call_id)
-        if answer is None:
-            raise _EndOfRecord
-        if answer.is_error:
-            raise _recorded_error(answer.content)
-        return answer.content
+    In the middle of a turn, while results of its calls are missing, and after an end without a completion, the lead is
+    shown nothing new: then it is the last request as it was sent. Of a run that was killed this is the last thing that
+    its lead saw; it is never asked again. Raises JournalError where the record is damaged.
+    """
+    try:
+        replayed = _LeadReplay(run)
+        replayed.walk()
+    except _DAMAGED as error:
+        raise JournalError(f"{run.folder.path}: the prompt cannot be rebuilt: {_reason(error)}") from error
+    request = replayed.agent.request()
+    if request.messages[-1].role == "assistant" and replayed.playback.last:
+        return replayed.playback.last
+    return request
 
 
 class _LeadReplay:
@@ -112,13 +74,18 @@ class _LeadReplay:
     def __init__(self, run: RunRecord) -> None:
         self._records = iter(run.records)
         self._history, self._pins = History(), Pins(run.about.get("pins"))
-        self.playback = _Playback(read_exchanges(run.folder.exchanges / "lead.jsonl"))
+        self.turns = len(run.events("turn"))
+        self.exchanges = read_exchanges(run.folder.exchanges / "lead.jsonl")
+        if run.is_under_way:
+            # They were read after the journal, and may be ahead of it.
+            self.exchanges = self.exchanges[: self.turns]
+        self.playback = Playback(self.exchanges)
         data = [entry["path"] for entry in run.about.get("data", [])]
-        tools = _RecordedTools(lead_schemas(), _lead_answers(run))
+        tools = RecordedTools(lead_schemas(), _lead_answers(run), self.playback)
         self.agent = lead_agent(self.playback, tools, run.about.get("objective") or "", data, self._tail)
 
-    def walk(self) -> None:
-        _walk(self.agent)
+    def walk(self) -> Walked:
+        return walk(self.agent)
 
     def _tail(self) -> str | None:
         for record in self._records:
@@ -135,8 +102,44 @@ class _LeadReplay:
 
 def _verify_lead(run: RunRecord) -> Checked:
     replayed = _LeadReplay(run)
-    replayed.walk()
-    return Checked("lead", replayed.playback.compared, replayed.playback.difference)
+    walked = replayed.walk()
+    playback = replayed.playback
+    # A run that did not come to its end may have sent a prompt that has no answer, or be amid the calls of a turn.
+    is_finished = run.answer is not None and run.answer.status != "cancelled"
+    turns, count = replayed.turns, len(replayed.exchanges)
+    if count > turns or count < (turns if is_finished else turns - 1):
+        difference: str | None = f"{turns} prompts were sent, {count} are recorded"
+    else:
+        difference = playback.difference or _lack(replayed, walked, is_finished) or _other_answer(run, walked)
+    return Checked("lead", playback.compared, difference)
+
+
+def _lack(replayed: _LeadReplay, walked: Walked, is_finished: bool) -> str | None:
+    """Where the record ends too early for the lead, or the lead for the record."""
+    if not replayed.playback.is_used_up:
+        return f"the record goes on after prompt {replayed.playback.compared}, but {walked.says}"
+    if isinstance(walked.end, EndOfRecord) and (is_finished or replayed.playback.asked < replayed.turns):
+        return walked.says
+    return None
+
+
+def _other_answer(run: RunRecord, walked: Walked) -> str | None:
+    """How the lead's own end differs from the answer that is recorded."""
+    if run.answer is None or run.answer.status == "cancelled":
+        return None
+    recorded = run.answer.model_dump(include={"status", "summary", "findings", "recommendations", "blockers", "errors"})
+    given = {"status": "error", "summary": "", "findings": [], "recommendations": [], "blockers": [], "errors": []}
+    if isinstance(walked.end, AgentEnd) and walked.end.answer:
+        given |= walked.end.answer.model_dump()
+        if given["status"] == "success" and not all(outcome.is_good for outcome in run.outcomes):
+            # As the run does it: a success is no more than partial where a dispatch failed.
+            given["status"] = "partial"
+    elif isinstance(walked.end, ModelError):
+        given["errors"] = [f"model: {walked.end}"]
+    elif isinstance(walked.end, AgentEnd):
+        given["errors"] = [f"{walked.end.stop}: {walked.end.reason}"]
+    differing = [name for name in given if given[name] != recorded[name]]
+    return f"the recorded answer is not what the lead said: {', '.join(differing)}" if differing else None
 
 
 def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
@@ -144,68 +147,64 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     role = get_role(start.body["specialist"])
     context = dict(start.body["context"])
     pins = context.pop("pins", None)
-    playback = _Playback(exchanges)
-    tools = _RecordedTools([tool.schema() for tool in role.tools], _answers_in(exchanges))
+    playback = Playback(exchanges)
+    tools = RecordedTools([tool.schema() for tool in role.tools], answers_in(exchanges), playback)
     blocks = opening(start.body["objective"], start.body["data"], context, pins)
-    _walk(Agent(playback, tools, system=role.prompt(), opening=blocks, answer=SpecialistAnswer))
-    return Checked(start.id, playback.compared, playback.difference)
+    walked = walk(Agent(playback, tools, system=role.prompt(), opening=blocks, answer=SpecialistAnswer))
+    difference = playback.difference or _other_count(run, start.id, exchanges)
+    if not difference and not playback.is_used_up:
+        difference = f"the record goes on after prompt {playback.compared}, but {walked.says}"
+    return Checked(start.id, playback.compared, difference)
 
 
-def _walk(agent: Agent) -> None:
-    """Let the agent go as far as the record does."""
-
-    async def go() -> None:
-        try:
-            await agent.run()
-        except _EndOfRecord:
-            return
-
-    asyncio.run(go())
+def _other_count(run: RunRecord, dispatch_id: str, exchanges: list[Exchange]) -> str | None:
+    """Whether the turns that the outcome counts are recorded. Nobody counted those of a dispatch that never ended."""
+    answered = sum(exchange.response is not None for exchange in exchanges)
+    for outcome in run.outcomes:
+        if outcome.dispatch_id == dispatch_id and outcome.status != "interrupted":
+            turns = outcome.usage.get("turns", 0)
+            return f"{turns} turns were answered, {answered} are recorded" if turns != answered else None
+    return None
 
 
-def _lead_answers(run: RunRecord) -> dict[str, ToolAnswer]:
-    """What each of the lead's calls gave, from the journal."""
+def _unknown_exchanges(run: RunRecord, known: set[str]) -> list[Checked]:
+    """Exchanges that no record of the journal explains. A run under way may have begun them since it was read."""
+    if run.is_under_way or not run.folder.exchanges.is_dir():
+        return []
+    found = sorted(path.stem for path in run.folder.exchanges.glob("*.jsonl"))
+    return [Checked(name, 0, "has exchanges, but the journal does not know it") for name in found if name not in known]
+
+
+# What a damaged record may make of code that trusts it.
+_DAMAGED = (OutcropError, LookupError, TypeError, ValueError, AttributeError)
+
+
+def _guarded(agent: str, check: Callable[[], Checked]) -> Checked:
+    try:
+        return check()
+    except _DAMAGED as error:
+        return Checked(agent, 0, _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OutcropError):
+        return str(error)
+    return f"the record is damaged: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def _lead_answers(run: RunRecord) -> Answers:
+    """What each of the lead's calls gave, from the journal. Raises JournalError where an outcome is missing."""
     ends = {record.id: record.body for record in run.records if record.type == "end"}
-    answers = {}
-    for body in run.events("lead_tool"):
-        if "dispatch_id" in body:
-            answers[body["call_id"]] = ToolAnswer(digest(Outcome.model_validate(ends[body["dispatch_id"]])))
-        else:
-            answers[body["call_id"]] = ToolAnswer(body["content"], body.get("is_error", False))
+    answers: Answers = {}
+    turn = 0
+    for body in (record.body for record in run.records if record.type == "event"):
+        if body["kind"] == "turn":
+            turn += 1
+        elif body["kind"] == "lead_tool" and "dispatch_id" not in body:
+            answers[turn, body["call_id"]] = ToolAnswer(body["content"], body.get("is_error", False))
+        elif body["kind"] == "lead_tool":
+            if body["dispatch_id"] not in ends:
+                raise JournalError(f"the journal has no end of {body['dispatch_id']}, whose outcome the lead was given")
+            outcome = Outcome.model_validate(ends[body["dispatch_id"]])
+            answers[turn, body["call_id"]] = ToolAnswer(digest(outcome))
     return answers
-
-
-def _answers_in(exchanges: list[Exchange]) -> dict[str, ToolAnswer]:
-    """A specialist's tool results, as they stand in the requests that followed them."""
-    found: dict[str, ToolAnswer] = {}
-    for exchange in exchanges:
-        for block in _tool_results(ModelRequest.model_validate(wire.loads(exchange.request))):
-            found[block.tool_use_id] = ToolAnswer(block.content, block.is_error)
-    return found
-
-
-def _tool_results(request: ModelRequest) -> Iterator[ToolResultBlock]:
-    for message in request.messages:
-        for block in message.content:
-            if isinstance(block, ToolResultBlock):
-                yield block
-
-
-def _recorded_error(content: str) -> _Recorded:
-    stored = wire.loads(content)["error"]
-    error = _Recorded(stored["message"])
-    error.kind = stored["type"]
-    if "field" in stored:
-        error.__dict__["field"] = stored["field"]
-    return error
-
-
-def _diff(recorded: bytes, rebuilt: bytes) -> str:
-    lines = unified_diff(_pretty(recorded), _pretty(rebuilt), "recorded", "rebuilt", lineterm="", n=1)
-    return "\n".join(line for _, line in zip(range(_DIFF_LINES), lines, strict=False))
-
-
-def _pretty(request: bytes) -> list[str]:
-    import json
-
-    return json.dumps(wire.loads(request), indent=1, ensure_ascii=False).splitlines()

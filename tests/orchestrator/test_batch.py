@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 
-from outcrop.batch import Batch, read_jobs
+from outcrop.batch import Batch, Line, read_jobs
 from outcrop.journal import read
+from outcrop.models.scripted import turn
 from outcrop.recovery import open_run
 from outcrop.runs import RunFolder
-from outcrop_schemas.errors import PathError, UsageError
+from outcrop_schemas.errors import JournalError, PathError, UsageError
+from outcrop_schemas.messages import ModelRequest, ModelResponse
+from outcrop_schemas.outcome import RunOutcome
 
 CSV = "sample,Au,Cu\na,0.1,10\nb,0.2,20\nb,0.2,20\nc,0.4,30\n"
 
@@ -73,6 +76,83 @@ async def test_a_changed_line_is_a_new_job(workspace: Path) -> None:
     await Batch(jobs, workspace=workspace, workers=2).start()
     jobs.write_text(jobs.read_text().replace("summarise Au and Cu", "summarise Au", 1))
     assert (await Batch(jobs, workspace=workspace, workers=2, resume=True).start()).resumed == 1
+
+
+BAD_DATA = ("a\0b.csv", "x" * 5_000, "a/" * 3_000 + "b.csv", ".", "..", "missing.csv")
+
+
+async def test_data_that_cannot_be_a_path_is_the_outcome_of_its_job_alone(workspace: Path) -> None:
+    bad = [json.dumps({"objective": "summarise Au", "data": path}) for path in BAD_DATA]
+    jobs = write_jobs(workspace / "jobs.jsonl", 1, *bad)
+    for resumed in (0, 1 + len(bad)):
+        result = await Batch(jobs, workspace=workspace, workers=2, resume=bool(resumed)).start()
+        assert [outcome.status for outcome in result.outcomes.values()] == ["success"] + ["error"] * len(bad)
+        assert all(outcome.errors for number, outcome in result.outcomes.items() if number > 1)
+        assert result.resumed == resumed
+
+
+class Stumbling:
+    """A model that answers at once, and whose own code breaks when it is asked its name for a second job."""
+
+    def __init__(self) -> None:
+        self._answers, self.has_to_break = 0, False
+
+    @property
+    def name(self) -> str:
+        if self.has_to_break:
+            self.has_to_break = False
+            raise ZeroDivisionError("the name is broken")
+        return "stumbling"
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        self._answers += 1
+        self.has_to_break = self._answers == 1
+        return turn(("complete", {"status": "success", "summary": "done"}))
+
+
+async def test_an_exception_that_nobody_foresaw_ends_one_job_and_no_other(workspace: Path) -> None:
+    jobs = workspace / "jobs.jsonl"
+    jobs.write_text("".join(json.dumps({"objective": f"number {n}"}) + "\n" for n in range(3)))
+    result = await Batch(jobs, workspace=workspace, workers=1, model=Stumbling()).start()
+    assert [outcome.status for outcome in result.outcomes.values()] == ["success", "error", "success"]
+    assert result.outcomes[2].errors == ["ZeroDivisionError: the name is broken"]
+    assert job_ends(result.run_folder) == Counter({1: 1, 2: 1, 3: 1})
+
+
+async def test_what_ends_a_whole_batch_is_raised_as_itself_and_not_in_a_group(workspace: Path) -> None:
+    jobs = workspace / "jobs.jsonl"
+    jobs.write_text("".join(json.dumps({"objective": f"number {n}"}) + "\n" for n in range(3)))
+
+    def refuse(line: Line, outcome: RunOutcome) -> None:
+        raise JournalError(f"no room for line {line.number}")
+
+    with pytest.raises(JournalError, match="no room for line"):
+        await Batch(jobs, workspace=workspace, workers=2, on_job=refuse).start()
+
+
+async def test_jobs_are_known_again_wherever_their_lines_stand(workspace: Path) -> None:
+    jobs = write_jobs(workspace / "jobs.jsonl", 3)
+    first = await Batch(jobs, workspace=workspace, workers=2).start()
+    one, two, three = jobs.read_text().splitlines()
+    new = json.dumps({"objective": "summarise Cu", "data": "t0.csv"})
+    jobs.write_text("\n".join(["not a job", new, two, "", three]) + "\n")
+    moved = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    assert moved.resumed == 2
+    assert [moved.outcomes[line].run_id for line in (3, 5)] == [first.outcomes[line].run_id for line in (2, 3)]
+    lines = [json.loads(line) for line in moved.results.read_text().splitlines()]
+    assert [(line["line"], line["id"]) for line in lines] == [(2, None), (3, "job-1"), (5, "job-2")]
+    jobs.write_text("\n".join([three, one, one, two]) + "\n")
+    again = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    assert again.resumed == 3
+    assert again.outcomes[2].run_id == first.outcomes[1].run_id
+    assert again.outcomes[3].run_id not in {outcome.run_id for outcome in first.outcomes.values()}
+
+
+@pytest.mark.parametrize("line", ["7", "[]", '"x"', "null", "[{}]"])
+def test_a_line_that_is_no_object_is_said_to_be_none(tmp_path: Path, line: str) -> None:
+    (tmp_path / "jobs.jsonl").write_text(line + "\n")
+    _, [bad] = read_jobs(tmp_path / "jobs.jsonl")
+    assert bad.reason == "is not a JSON object with objective and data"
 
 
 def test_a_jobs_file_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:

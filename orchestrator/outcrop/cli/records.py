@@ -27,7 +27,8 @@ def show(options: Namespace) -> int:
         return GOOD
     about = run.about
     state = "under way" if run.is_under_way else ""
-    say(f"{run.folder.run_id}  {about.get('kind')}  {about.get('at', '')}  {state}".rstrip())
+    kind = about.get("kind") or "(what it is for is not known: its first record is lost)"
+    say(f"{run.folder.run_id}  {kind}  {about.get('at', '')}  {state}".rstrip())
     if about.get("objective"):
         say(f"Objective: {about['objective']}")
     _say_dispatches(run)
@@ -150,7 +151,8 @@ def _verify(run: RunRecord, *, as_json: bool) -> int:
     else:
         for one in checked:
             said = f"differs: {one.difference}" if one.difference else "the same, byte for byte"
-            say(f"{one.agent}: {one.prompts} prompts rebuilt, {said}")
+            rebuilt = f"{one.prompts} prompts rebuilt, " if one.prompts or not one.difference else ""
+            say(f"{one.agent}: {rebuilt}{said}")
         if not checked:
             say("No prompts were sent in this run.")
     return BAD if differing else GOOD

@@ -34,6 +34,8 @@ class ScriptedModel:
         raise ScriptExhaustedError(f"the script has no turn {len(self.requests)}", error_type="script_exhausted")
 
     def _with_own_ids(self, response: ModelResponse) -> ModelResponse:
+        if not isinstance(response, ModelResponse):
+            return response  # a turn of one's own that is none: the gateway says so
         if not self._ids.isdisjoint(call.id for call in response.tool_uses()):
             content = [self._renamed(block) if isinstance(block, ToolUseBlock) else block for block in response.content]
             response = response.model_copy(update={"content": content})
