@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import cluster
+from outcrop_specialists.tools import cluster, grouping
 from outcrop_specialists.tools.base import ToolContext, ToolResult
 
 WriteRows = Callable[..., str]
@@ -224,3 +224,12 @@ def test_the_soils_of_colorado_are_grouped_on_logarithms(
     result = run(context, path, names, n_clusters=2, transform="log10")
     assert list(result.results["counts"].values()) == sorted(Counter(independent.labels_.tolist()).values())[::-1]
     assert len(column(read_rows, result, "cluster")) == 959
+
+
+def test_many_rows_take_fewer_starts_which_the_rule_tells(context: ToolContext, write_rows: WriteRows) -> None:
+    rng = np.random.default_rng(9)
+    values = np.repeat([[0.0, 0.0], [9.0, 9.0]], 25_001, axis=0) + rng.normal(size=(50_002, 2))
+    result = run(context, write_rows("many.csv", ["a", "b"], values.tolist()), ["a", "b"], n_clusters=2)
+    assert set(result.results["counts"].values()) == {25_001}
+    assert "the least inertia of 3 starts, seed 42, until centres move less than 0.0001" in result.results["rule"]
+    assert grouping.effort(50_000) == (20, 0.0)

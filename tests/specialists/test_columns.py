@@ -58,10 +58,10 @@ def test_numbers_come_as_float64_with_nan_as_missing() -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        (["1", "n/k", "3", None], r"holds 1 of 3 values that are not numbers, such as 'n/k' in data row 2$"),
+        (["1", "n/k", "3", None], r"holds 1 of 3 values that are not numbers, the first in data row 2$"),
         (
             ["1", "<0.01", "bdl", "x"],
-            r"3 of 4 values that are not numbers, such as '<0.01' in data row 2; 2 of them are results beyond a "
+            r"3 of 4 values that are not numbers, the first in data row 2; 2 of them are results beyond a "
             r"detection limit: parse_detection_limits makes it numeric",
         ),
         (["007", "008"], "digits that are codes"),
@@ -69,7 +69,9 @@ def test_numbers_come_as_float64_with_nan_as_missing() -> None:
         ([True, False], "holds Boolean values"),
     ],
 )
-def test_a_column_that_is_not_numeric_is_refused_with_an_example(values: list[object], reason: str) -> None:
+def test_a_column_that_is_not_numeric_is_refused_with_its_first_row_and_no_cell(
+    values: list[object], reason: str
+) -> None:
     known = Table(
         Path("/w/a.csv"), pl.DataFrame({"c": values}, schema={"c": pl.Boolean} if True in values else {"c": pl.String})
     )

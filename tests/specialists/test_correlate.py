@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import correlate
+from outcrop_specialists.tools import correlate, correlations
 from outcrop_specialists.tools.base import ToolContext, ToolResult
 
 WriteRows = Callable[..., str]
@@ -123,3 +123,48 @@ def test_places_are_not_correlated_unless_named(context: ToolContext, write_rows
 def test_fewer_than_two_columns_that_vary_are_refused(context: ToolContext, write_rows: WriteRows) -> None:
     with pytest.raises(ArgumentError, match="fewer than two"):
         run(context, write_rows("a.csv", ["a", "k"], [[1, 7], [2, 7]]))
+
+
+@pytest.mark.parametrize(("method", "by_scipy"), [("pearson", stats.pearsonr), ("spearman", stats.spearmanr)])
+@pytest.mark.parametrize("share_of_gaps", [0.0, 0.1])
+def test_hundreds_of_columns_are_correlated_as_scipy_does_each_pair(
+    method: correlations.Method, by_scipy: Callable[..., tuple[float, float]], share_of_gaps: float
+) -> None:
+    rng = np.random.default_rng(3)
+    values = 1e6 + rng.normal(size=(60, 260 if method == "pearson" else 60)) * np.exp(rng.normal(size=(1, 1)))
+    values[:, 1] = values[:, 0] * 2 + 1
+    values[:, 2] = -1e-200 * np.arange(60)
+    values[rng.random(values.shape) < share_of_gaps] = np.nan
+    found = correlations.correlations(values, method)
+    for i, j in list(combinations(range(values.shape[1]), 2))[:: 97 if method == "pearson" else 11]:
+        both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
+        r, p_value = by_scipy(values[both, i], values[both, j])
+        assert found.rows[i, j] == found.rows[j, i] == both.sum()
+        assert found.coefficients[i, j] == found.coefficients[j, i] == pytest.approx(r, abs=1e-9)
+        assert found.p_values[i, j] == pytest.approx(p_value, rel=1e-6, abs=1e-12)
+
+
+def test_a_pair_that_is_constant_on_its_own_rows_is_undefined_in_sums_too() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(50, 250))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[:25, 0], values[25:, 0] = 7.0, rng.normal(size=25)
+    values[25:, 1] = np.nan
+    values[2:, 2] = np.nan
+    found = correlations.correlations(values, "pearson")
+    assert np.isnan(found.coefficients[0, 1])
+    assert np.isnan(found.p_values[0, 1])
+    assert np.isnan(found.coefficients[2, 3:]).all()
+
+
+@pytest.mark.parametrize(("method", "width"), [("kendall", 65), ("pearson", 2452), ("spearman", 2452)])
+def test_more_pairs_than_can_be_served_are_refused(method: correlations.Method, width: int) -> None:
+    with pytest.raises(ArgumentError, match=f"pairs are too many for {method}.*name the columns"):
+        correlations.correlations(np.zeros((3, width)), method)
+
+
+def test_ranks_over_too_many_sets_of_rows_are_refused() -> None:
+    values = np.random.default_rng(1).normal(size=(40, 800))
+    values[np.random.default_rng(2).random(values.shape) < 0.3] = np.nan
+    with pytest.raises(ArgumentError, match=r"different sets of rows.*name fewer columns or use pearson"):
+        correlations.correlations(values, "spearman")

@@ -88,3 +88,30 @@ def test_variants_are_values_not_in_the_commonest_spelling() -> None:
 
 def test_repeated_rows_are_those_after_the_first() -> None:
     assert duplicate_rows(pl.DataFrame({"a": [1, 1, 1, 2], "b": [None, None, None, 3]})) == 2
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.Int64, pl.UInt8, pl.UInt64, pl.Float64])
+def test_fill_values_are_found_among_numbers_of_any_type(context: ToolContext, kind: type[pl.DataType]) -> None:
+    is_unsigned = kind in (pl.UInt8, pl.UInt64)
+    fill = 99 if is_unsigned else -99
+    frame = pl.DataFrame({"x": ["a", "b", "c"], "Au": pl.Series([1, fill, 3], dtype=kind)})
+    frame.write_parquet(context.workspace / "t.parquet")
+    found = run(context, Arguments(path="t.parquet")).results["columns"]
+    fills = [(column["suspected_fill_values"], column["fill_values"]) for column in found if "fill_values" in column]
+    assert fills == ([] if is_unsigned else [(1, [-99.0])])
+
+
+def test_an_integer_column_of_a_text_file_may_hold_a_fill_value(
+    context: ToolContext, write_file: Callable[[str, str], str]
+) -> None:
+    found = run(context, Arguments(path=write_file("t.csv", "x,Au\n1,-999\n2,5\n3,6\n")))
+    (column,) = (each for each in found.results["columns"] if each["name"] == "Au")
+    assert column["fill_values"] == [-999]
+
+
+def test_spellings_shown_are_few_and_short(context: ToolContext, write_rows: Callable[..., str]) -> None:
+    rows = [[f"{i} {'x' * 100}{blanks}"] for i in range(30) for blanks in ("", " ", "  ", "   ", "    ", "     ")]
+    (column,) = run(context, Arguments(path=write_rows("t.csv", ["rock"], rows))).results["columns"]
+    shown = [text for group in column["spellings"] for text in group]
+    assert len(shown) <= 20
+    assert max(map(len, shown)) <= 60

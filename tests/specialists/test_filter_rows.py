@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, time
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.conditions import rows_that_meet
 from outcrop_specialists.tools.filter_rows import Arguments, run
+from outcrop_specialists.tools.reading import read_table
 
 Keep = Callable[..., tuple[list[int], ToolResult]]
 HEADER = ["id", "rock", "v", "day", "ok", "hole"]
@@ -108,7 +113,8 @@ def test_what_happens_to_missing_values_is_said(keep: Keep) -> None:
 
 def test_spellings_that_nearly_match_are_pointed_out(keep: Keep) -> None:
     found = keep("rock", "==", "shale")[1]
-    assert any(note.startswith("2 rows differ only in case or outer blanks (such as 'Shale')") for note in found.notes)
+    assert any(note.startswith("2 rows differ only in case or outer blanks") for note in found.notes)
+    assert not any("Shale" in note for note in found.notes)
 
 
 def test_nothing_left_is_a_table_without_rows_and_a_note(keep: Keep) -> None:
@@ -155,3 +161,107 @@ def test_numbers_are_compared_as_python_compares_them(
     }[operator]
     expected = sum(meets(value, limit) if value is not None else operator == "!=" for value in [0, *values])
     assert found.results["rows_after"] == expected
+
+
+def keep_rows(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
+    return run(context, Arguments.model_validate({"path": name, **arguments}))
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "kept", "fate"),
+    [
+        (">", 1, [1, 4], "kept"),
+        ("!=", 2, [2], "left out"),
+        ("in", [2, 10], [1, 4], "kept"),
+        ("is_null", None, [1, 2, 3], ""),
+    ],
+)
+def test_others_are_all_rows_that_do_not_meet_the_condition(
+    context: ToolContext,
+    write_rows: Callable[..., str],
+    read_rows: Callable[[str], list[list[str]]],
+    operator: str,
+    value: Any,
+    kept: list[int],
+    fate: str,
+) -> None:
+    name = write_rows("t.csv", HEADER, ROWS)
+    found = keep_rows(context, name, column="v", operator=operator, value=value, keep="others")
+    assert [int(row[0]) for row in read_rows(found.artifacts[0].path)[1:]] == kept
+    assert found.results["removed"] == 4 - len(kept)
+    assert not fate or f"1 rows with a missing 'v' are {fate}" in found.notes
+    assert f"{4 - len(kept)} of 4 rows" in found.summary
+
+
+@pytest.mark.parametrize("value", [[2, 1], ["2", "1"]])
+def test_between_with_the_greater_value_first_is_refused(keep: Keep, value: list[Any]) -> None:
+    with pytest.raises(ArgumentError, match="the lower value first"):
+        keep("v", "between", value)
+    with pytest.raises(ArgumentError, match="the lower value first"):
+        keep("day", "between", ["2021-01-01", "2020-01-01"])
+
+
+def test_numbers_that_nearly_equal_are_counted_and_can_be_selected(
+    context: ToolContext, write_rows: Callable[..., str]
+) -> None:
+    values = [float(np.float32(0.1))] * 112 + [0.1, 0.2, 0.100001]
+    name = write_rows("f.csv", ["id", "v"], [[i, value] for i, value in enumerate(values)])
+    found = keep_rows(context, name, column="v", operator="==", value=0.1)
+    assert found.results["rows_after"] == 1
+    (note,) = (note for note in found.notes if "millionth" in note)
+    assert note.startswith("112 values of 'v'")
+    low, high = map(float, note[note.index("[") + 1 : note.index("]")].split(", "))
+    assert keep_rows(context, name, column="v", operator="between", value=[low, high]).results["rows_after"] == 113
+
+
+@pytest.mark.parametrize("kind", ["UInt8", "UInt64", "Int8", "Int64"])
+@pytest.mark.parametrize("value", [-1, 300, 10**30, -(10**30), 3, 2.5])
+@pytest.mark.parametrize("operator", ["==", "!=", ">", "<", ">=", "<=", "in", "not_in", "between"])
+def test_integers_of_any_width_are_compared_as_python_compares_them(
+    context: ToolContext, kind: str, value: float, operator: str
+) -> None:
+    numbers = [0, 3, 100]
+    pl.DataFrame({"v": numbers}, schema={"v": getattr(pl, kind)}).write_parquet(context.workspace / "u.parquet")
+    given: Any = [value] if operator in ("in", "not_in") else [value, value] if operator == "between" else value
+    expected = {
+        "==": lambda v: v == value,
+        "!=": lambda v: v != value,
+        ">": lambda v: v > value,
+        "<": lambda v: v < value,
+        ">=": lambda v: v >= value,
+        "<=": lambda v: v <= value,
+        "in": lambda v: v == value,
+        "not_in": lambda v: v != value,
+        "between": lambda v: v == value,
+    }[operator]
+    table = read_table(context, "u.parquet")
+    assert rows_that_meet(table, "v", operator, given)[0].to_list() == [expected(v) for v in numbers]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_times_are_compared_in_their_zone(context: ToolContext, zone: str | None) -> None:
+    hours = pl.Series("t", [datetime(2020, 7, 1, hour) for hour in (10, 11, 12)]).dt.replace_time_zone(zone)
+    hours.to_frame().write_parquet(context.workspace / "t.parquet")
+    table = read_table(context, "t.parquet")
+
+    def meets(operator: Any, value: Any) -> list[bool]:
+        return rows_that_meet(table, "t", operator, value)[0].to_list()
+
+    assert meets(">", "2020-07-01T11:00") == [False, False, True]
+    assert meets("==", "2020-07-01 11:00:00") == [False, True, False]
+    assert meets("in", ["2020-07-01T10:00", "2020-07-01T12:00"]) == [True, False, True]
+    assert meets("<", "2020-07-01") == [False] * 3
+    assert meets("between", ["2020-07-01", "2020-07-02"]) == [True] * 3
+    if zone is None:
+        with pytest.raises(ArgumentError, match="without a zone"):
+            meets("==", "2020-07-01T10:00Z")
+    else:
+        offset = 2 if zone == "Europe/Berlin" else 0
+        assert meets("==", f"2020-07-01T{11 - offset:02}:00Z") == [False, True, False]
+
+
+def test_times_of_day_are_not_compared(context: ToolContext) -> None:
+    pl.DataFrame({"t": [time(1), time(2)]}).write_parquet(context.workspace / "t.parquet")
+    for operator, value in (("==", "01:00"), (">", "01:00"), ("in", ["01:00"]), ("between", ["01:00", "02:00"])):
+        with pytest.raises(ArgumentError, match="cannot be compared"):
+            keep_rows(context, "t.parquet", column="t", operator=operator, value=value)

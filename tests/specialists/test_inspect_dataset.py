@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
+
 from outcrop_schemas import limits
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.inspect_dataset import Arguments, run
+from outcrop_specialists.tools.preview import further_names
 
 
 def test_every_column_is_described_and_no_text_of_a_row_is_shown(
@@ -34,3 +37,12 @@ def test_a_wide_table_is_described_up_to_the_limit(context: ToolContext, write_r
     found = run(context, Arguments(path=name))
     assert len(found.results["columns"]) == limits.PROFILE_COLUMNS
     assert found.results["more_columns"] == 5
+    assert found.results["more_names"] == [f"c{i}" for i in range(limits.PROFILE_COLUMNS, width)]
+    assert "not_named" not in found.results
+
+
+@pytest.mark.parametrize(("width", "length", "named"), [(3000, 3, 2000), (400, 150, 133)])
+def test_the_names_of_further_columns_are_bounded_and_the_rest_counted(width: int, length: int, named: int) -> None:
+    found = further_names([f"{i:0{length}}" for i in range(width)])
+    assert (len(found["more_names"]), found["not_named"]) == (named, width - named)
+    assert sum(map(len, found["more_names"])) <= 20_000

@@ -74,6 +74,8 @@ def test_many_wide_tables_share_a_bound(context: ToolContext, write_file: WriteF
     write_file("w.csv", f"{names}\n{names.replace('c', '')}\n")
     (one,) = run(context, Arguments(tables=["w.csv"])).results["tables"]
     assert (len(one["columns"]), one["more_columns"]) == (200, 100)
+    notes = run(context, Arguments(tables=["w.csv"])).notes
+    assert notes == ["w.csv: 100 more columns are not described; inspect_dataset does"]
     many = run(context, Arguments(tables=["w.csv"] * 20)).results["tables"]
     assert sum(len(table["columns"]) for table in many) <= 600
     with pytest.raises(ValidationError):

@@ -52,10 +52,7 @@ def test_what_is_no_result_becomes_missing_and_is_counted_with_its_row() -> None
     found = parse_results(pl.Series("Au", ["<0.01", "0.5", "see note", "0.7", "<1,000"]), "half")
     assert found.values.to_list() == [0.005, 0.5, None, 0.7, None]
     assert found.counts["unparsed"] == 2
-    assert (
-        "2 values are no results in the column's unit and became missing, such as 'see note' in data row 3"
-        in found.notes[0]
-    )
+    assert "2 values are no results in the column's unit and became missing, the first in data row 3" in found.notes[0]
 
 
 def test_a_limit_in_another_unit_is_not_parsed() -> None:

@@ -49,6 +49,28 @@ def test_values_are_counted_over_all_rows(ask: Ask) -> None:
     assert (found["distinct"], found["missing"]) == (2, 0)
     many = ask(operation="value_counts", columns=["v"], n=50)["results"]
     assert (len(many["values"]), many["distinct"], many["missing"]) == (20, 1233, 1)
+    assert many["more_values"] == many["rows_with_more_values"] == 1213
+    assert len(ask(operation="value_counts", columns=["v"])["results"]["values"]) == 20
+    assert "more_values" not in found
+
+
+@pytest.mark.parametrize("operation", ["head", "tail", "sample"])
+def test_the_rows_are_also_in_a_file_all_that_were_asked_for(
+    ask: Ask, read_rows: Callable[[str], list[list[str]]], operation: str
+) -> None:
+    found = ask(operation=operation, n=30, columns=["id", "g"])
+    (artifact,) = found["artifacts"]
+    header, *rows = read_rows(artifact["path"])
+    assert artifact["path"] == found["results"]["file"]
+    assert (header, len(rows), found["results"]["n_rows"]) == (["id", "g"], 30, 30)
+    assert [[int(i), g] for i, g in rows[:20]] == found["results"]["rows"]
+    assert "artifacts" not in ask(operation="describe")
+
+
+def test_no_rows_are_no_file(ask: Ask) -> None:
+    found = ask(operation="head", filter_column="id", operator=">", value=5000)
+    assert (found["results"]["rows"], found["results"]["file"]) == ([], None)
+    assert "artifacts" not in found
 
 
 def test_figures_equal_numpy(ask: Ask) -> None:

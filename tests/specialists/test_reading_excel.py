@@ -41,7 +41,7 @@ def test_preamble_units_and_line_numbers_work_as_in_text(
     assert table.frame.rows() == [(19.5, 0, 1), (25.25, 1, 2)]
     assert table.units == {"MD": "m", "INC": "deg", "AZI": "deg"}
     assert table.notes[:2] == (
-        "line 1 above the header skipped: '# | UWI | P-135'",
+        "line 1 above the header skipped (11 characters)",
         "line 3 below the header holds the units of 3 columns",
     )
 

@@ -18,10 +18,10 @@ def read(context: ToolContext, write_file: Callable[[str, str], str]) -> Read:
     return lambda text: read_table(context, write_file("t.csv", text))
 
 
-def test_title_lines_above_the_header_are_skipped_and_named(read: Read) -> None:
+def test_title_lines_above_the_header_are_skipped_and_counted_and_not_quoted(read: Read) -> None:
     table = read("Extract | portal v3\nProject;Kite Hill\n\nSite;Zn ppm;Pb ppm\nK1;120;35\nK2;95;41\n")
     assert table.frame.rows() == [("K1", 120, 35), ("K2", 95, 41)]
-    assert table.notes == ("lines 1 to 2 above the header skipped: 'Extract | portal v3'",)
+    assert table.notes == ("lines 1 to 2 above the header skipped (19, 17 characters)",)
 
 
 def test_comment_lines_are_no_header_unless_the_last_one_is(read: Read) -> None:
@@ -60,7 +60,7 @@ def test_a_file_without_names_says_so(read: Read) -> None:
     table = read("569,malignant\n1.5,2,3,4\n5,6,7,8\n")
     assert table.frame.columns == ["column_1", "column_2", "column_3", "column_4"]
     assert table.frame.rows() == [(1.5, 2, 3, 4), (5.0, 6, 7, 8)]
-    assert table.notes[0] == "line 1 skipped: '569 | malignant'"
+    assert table.notes[0] == "line 1 skipped (13 characters)"
     assert table.notes[1].startswith("CHECK: no header: line 2 holds only numbers")
 
 
@@ -96,10 +96,46 @@ def test_rows_without_values_are_skipped_and_counted(read: Read) -> None:
     assert "2 rows without any value were skipped" in table.notes
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("blanks", [0, 1, 2, 5])
+@pytest.mark.parametrize(
+    "rows", [["site,Cu", "A,1", "B,2"], ["site;Cu", "A;1", "B;2"], ['"site","Cu"', '"A",1', '"B",2']]
+)
+def test_blank_lines_at_the_end_are_nothing(
+    context: ToolContext, write_file: Callable[[str, str], str], rows: list[str], blanks: int, end: str
+) -> None:
+    table = read_table(context, write_file("t.csv", end.join(rows) + end * (blanks + 1)))
+    assert table.frame.rows() == [("A", 1), ("B", 2)]
+    assert not any("blank" in note or "quote" in note for note in table.notes)
+
+
+def test_a_file_of_one_column_may_end_with_blank_lines_too(read: Read) -> None:
+    assert read("Cu\n1\n2\n\n\n").frame["Cu"].to_list() == [1, 2]
+
+
+def test_blank_lines_amid_the_table_are_skipped_and_counted(read: Read) -> None:
+    table = read('a,b\n\n1,"x\n\ny"\n\n  \n3,z\n\n \n')
+    assert table.frame.rows() == [(1, "x\n\ny"), (3, "z")]
+    assert "3 blank lines amid the table were skipped" in table.notes
+
+
+@pytest.mark.parametrize("word", ["n.m.", "see remark", "lost", "a"])
+def test_a_first_row_with_remarks_in_several_columns_is_data(read: Read, word: str) -> None:
+    table = read(f"id,Cu,Zn\nS1,{word},{word}\nS2,1,2\nS3,3,4\n")
+    assert table.frame["id"].to_list() == ["S1", "S2", "S3"]
+    assert table.frame["Cu"].to_list() == [word, "1", "3"]
+
+
+@pytest.mark.parametrize("row", [",from,to", "hole,ppm,XRF"])
+def test_a_row_without_an_identifier_or_with_units_beside_words_is_a_line_of_the_header(read: Read, row: str) -> None:
+    with pytest.raises(DataError, match="line 2 looks like a second line of the header"):
+        read(f"id,Cu,Zn\n{row}\nS2,1,2\nS3,3,4\n")
+
+
 def test_remarks_below_the_table_are_skipped_and_totals_suspected(read: Read) -> None:
     table = read("Site;Zn;Pb\nK1;120;35\nTotal;120;35\n* values by XRF\n")
     assert table.frame.height == 2
-    assert "1 lines below the table skipped, from line 4: '* values by XRF'" in table.notes
+    assert "1 lines below the table skipped, from line 4 (15 characters)" in table.notes
     assert "SUSPECTED total, kept as a row: line 3, the last, begins 'Total'" in table.notes
 
 

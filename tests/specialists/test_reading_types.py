@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -162,3 +164,61 @@ def test_a_column_is_numeric_only_if_python_reads_every_value_the_same(values: l
             assert value.strip() in ("", "NA", "-", ".", "--")
         else:
             assert float(value) == found
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("1,234", "12"), [1234, 12]),
+        (("1,234", None, "1,234,567", "999"), [1234, None, 1234567, 999]),
+        (("-1,234.5", "0.25"), [-1234.5, 0.25]),
+    ],
+)
+def test_commas_that_separate_thousands_are_read_and_counted(values: tuple[str, ...], expected: list[float]) -> None:
+    column, notes = typed(*values)
+    assert column.to_list() == expected
+    commas = sum("," in (value or "") for value in values)
+    assert notes == f"commas read as separators of thousands: 'c' ({commas} values)"
+
+
+@pytest.mark.parametrize("values", [("0,123", "5"), ("12,34", "5"), ("1,234", "1,23"), ("5", "1,2345"), ("01,234",)])
+def test_commas_that_may_be_decimals_keep_a_column_text_with_a_note(values: tuple[str, ...]) -> None:
+    column, notes = typed(*values)
+    assert column.to_list() == list(values)
+    assert "kept as text: 'c' (commas may mark decimals or thousands, first in data row" in notes
+
+
+def test_where_commas_may_be_decimals_thousands_need_a_proof() -> None:
+    assert typed("1,234.5", "7", comma=True)[0].to_list() == [1234.5, 7]
+    assert typed("1,234", "7", comma=True)[0].to_list() == ["1,234", "7"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("2020-01-02T10:00:00", None), [datetime(2020, 1, 2, 10), None]),
+        (("2020-01-02 10:00", "2020-01-03"), [datetime(2020, 1, 2, 10), datetime(2020, 1, 3)]),
+        (("2020-01-02T10:00:00.25",), [datetime(2020, 1, 2, 10, 0, 0, 250_000)]),
+        (("2020-01-02T10:00Z", "2020-01-02T10:00:00+05:30"),
+         [datetime(2020, 1, 2, 10, tzinfo=UTC), datetime(2020, 1, 2, 4, 30, tzinfo=UTC)]),
+        (("2020-01-02T10:00:00.000000+0100",), [datetime(2020, 1, 2, 9, tzinfo=UTC)]),
+    ],
+)  # fmt: skip
+def test_timestamps_become_times(values: tuple[str, ...], expected: list[datetime]) -> None:
+    column, notes = typed(*values)
+    assert column.to_list() == expected
+    assert ("times with a zone read as UTC" in notes) == any(v and v.tzinfo is not None for v in expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [("2020-01-02T10:00:00", "soon"), ("2020-02-30T10:00:00",), ("2020-01-02T10:00Z", "2020-01-02T10:00"), ("10:00",)],
+)
+def test_a_column_of_times_is_read_whole_or_not_at_all(values: tuple[str, ...]) -> None:
+    assert typed(*values)[0].to_list() == list(values)
+
+
+@given(st.lists(st.datetimes(), min_size=1), st.sampled_from(["T", " "]))
+def test_times_that_python_writes_are_read_to_the_microsecond(times: list[datetime], separator: str) -> None:
+    texts = [time.isoformat(separator) for time in times]
+    assert typed(*texts)[0].to_list() == times

@@ -11,9 +11,16 @@ from statistics import fmean
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from outcrop_schemas.errors import DataError
-from outcrop_specialists.tools import check_missing, filter_rows, parse_detection_limits, profile
+from outcrop_schemas.errors import DataError, PathError
+from outcrop_specialists.tools import (
+    check_missing,
+    detect_cleaning_issues,
+    filter_rows,
+    parse_detection_limits,
+    profile,
+)
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.columns import numeric
 from outcrop_specialists.tools.profile import profile_table
@@ -189,3 +196,32 @@ def test_profiles_of_real_files_are_json_without_text_of_rows(read: Read) -> Non
     text = json.dumps([found.as_json() for found in profile.profile_table(table)])
     assert not any(str(value) in text for value in table.frame["HoleId"].head(50))
     assert Path(table.path).name == "gswa_collars.csv"
+
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
+def test_every_file_that_can_be_read_can_be_checked_and_written_and_read_back(
+    context: ToolContext, shared_file: Callable[[str], str]
+) -> None:
+    read_files = 0
+    for path in sorted(found for folder in ("files", "cases") for found in (DATA / folder).iterdir()):
+        if not path.is_file() or path.stat().st_size > 5_000_000:
+            continue
+        name = shared_file(f"{path.parent.name}/{path.name}")
+        try:
+            table = read_table(context, name)
+        except (DataError, PathError):
+            continue
+        read_files += 1
+        found = detect_cleaning_issues.run(context, detect_cleaning_issues.Arguments(path=name))
+        assert found.results["rows"] == table.frame.height
+        column = table.frame.columns[0]
+        every = {"path": name, "column": column, "operator": "in", "value": ["no such value"], "keep": "others"}
+        if table.frame.schema[column] == pl.String:
+            kept = filter_rows.run(context, filter_rows.Arguments.model_validate(every))
+            again = read_table(context, kept.artifacts[0].path)
+            assert_frame_equal(again.frame, table.frame)
+            assert again.units == table.units
+    assert read_files > 30

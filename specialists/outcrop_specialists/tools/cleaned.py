@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext
 from outcrop_specialists.tools.publish import Published, publish
 from outcrop_specialists.tools.reading import Table, write_csv
+from outcrop_specialists.tools.reading_written import written_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,4 +26,5 @@ def publish_table(
         kind="table",
         title=title,
         write=lambda path: write_csv(frame, path),
+        columns=written_columns(frame, table.units),
     )

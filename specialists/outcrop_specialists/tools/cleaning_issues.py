@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outcrop_specialists.tools.censored import find_censored
+from outcrop_specialists.tools.preview import cut
 from outcrop_specialists.tools.profile import ColumnProfile, profile_table
 from outcrop_specialists.tools.reading import Table
 from outcrop_specialists.tools.reading_types import is_number, sentinels_of
@@ -16,6 +17,8 @@ NOT_MEASURED = frozenset({"id", "hole_id", "sample_id", "longitude", "latitude",
 """Roles whose values have no outliers."""
 WHISKER = 1.5
 EXAMPLES = 5
+SPELLINGS_SHOWN = 4
+TERM_CHARS = 60
 
 Issues = dict[str, Any]
 
@@ -70,7 +73,10 @@ def term_variants(column: pl.Series) -> Issues:
         found["term_variants"] = sum(
             sum(spellings.values()) - max(spellings.values()) for spellings in several.values()
         )
-        found["spellings"] = [sorted(spellings)[:EXAMPLES] for _, spellings in sorted(several.items())[:EXAMPLES]]
+        found["spellings"] = [
+            [cut(text, TERM_CHARS) for text in sorted(spellings)[:SPELLINGS_SHOWN]]
+            for _, spellings in sorted(several.items())[:EXAMPLES]
+        ]
     return found
 
 
@@ -100,12 +106,15 @@ def _of_text(column: pl.Series, profile: ColumnProfile) -> Issues:
 
 
 def _of_numbers(column: pl.Series, profile: ColumnProfile) -> Issues:
+    import polars as pl
+
     found: Issues = {}
     sentinels = sentinels_of(column)
     if sentinels:
         found["suspected_fill_values"] = sum(count for _, count in sentinels)
         found["fill_values"] = [value for value, _ in sentinels]
-        column = column.filter(~column.is_in([value for value, _ in sentinels]).fill_null(False))
+        is_fill = column.cast(pl.Float64).is_in([value for value, _ in sentinels])
+        column = column.filter(~is_fill.fill_null(False))
     if profile.role == "element":
         negative = int((column < 0).sum())
         found |= {"negative": negative} if negative else {}

@@ -89,7 +89,7 @@ def _not_numbers(table: Table, column: pl.Series) -> str:
     if not count:
         return f"{where} holds digits that are codes (leading zeros, exponents or more than 64 bits), not numbers"
     text = f"{where} holds {count} of {len(column) - column.null_count()} values that are not numbers"
-    text += f", such as {column[row]!r} in data row {row + 1}"
+    text += f", the first in data row {row + 1}"
     if censored:
         text += f"; {censored} of them are results beyond a detection limit: parse_detection_limits makes it numeric"
     return text

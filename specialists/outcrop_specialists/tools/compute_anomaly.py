@@ -13,7 +13,9 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.columns import find_columns
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.reading import read_table, write_csv
+from outcrop_specialists.tools.reading_written import written_columns
 from outcrop_specialists.tools.scoring import RULES, THRESHOLDS, Method, Scored, score
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,6 +53,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         kind="table",
         title=f"Anomalies of {table.path.name} in {', '.join(found)}",
         write=lambda path: write_csv(frame, path),
+        columns=written_columns(frame, table.units),
     )
     shown = dict(list(found.items())[: limits.COMPLETE_LIST_RECORDS])
     results = {
@@ -71,6 +74,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         notes.append(f"figures of {len(found) - len(shown)} further columns are only in the file")
     low, high = (sum(scored.count(flag) for scored in found.values()) for flag in ("low", "high"))
     text = f"{low} low and {high} high values flagged in {len(found)} columns, in {results['anomalous_rows']} rows"
+    text += suspicions(table.frame, list(found))
     return ToolResult(text, results, [published.artifact], notes)
 
 
@@ -160,6 +164,8 @@ TOOL = Tool(
         "extreme values",
         "how unusual",
         "above background",
+        "are there outliers",
+        "are there anomalies",
     ),
     specialists=frozenset({"analytics"}),
     arguments=Arguments,

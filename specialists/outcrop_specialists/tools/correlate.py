@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools import features
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.correlations import Correlations, Method, correlations
 from outcrop_specialists.tools.publish import Published, publish
 from outcrop_specialists.tools.reading import Table, read_table, write_csv
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
-
-    Vector = NDArray[Any]
-
-Method = Literal["pearson", "spearman", "kendall"]
 
 PAIRS_SHOWN = 10
-FEWEST_ROWS = 3
 COEFFICIENTS = {"pearson": "r", "spearman": "rho", "kendall": "tau-b"}
 
 
@@ -64,16 +58,19 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         raise ArgumentError("columns", f"{table.path.name}: fewer than two of {', '.join(chosen)} vary")
     if constant:
         notes.append(f"constant columns left out, they correlate with nothing: {', '.join(constant)}")
-    pairs = _correlate(context, taken, names, arguments.method)
+    values = taken.values[:, [taken.columns.index(name) for name in names]]
+    found = correlations(values, arguments.method, context.report)
     made_of = features.parameters(arguments, columns=chosen)
-    files = _publish(context, table, made_of, names, pairs, arguments.method)
-    strongest = sorted((pair for pair in pairs if pair.r is not None), key=lambda pair: -abs(pair.r or 0.0))
+    files = _publish(context, table, made_of, names, found, arguments.method)
+    pairs = len(names) * (len(names) - 1) // 2
+    strongest = _strongest(names, found)
+    undefined = pairs - int(found.is_defined().sum())
     results = {
         "rows": table.frame.height,
         "columns": len(names),
-        "pairs": len(pairs),
-        "undefined_pairs": len(pairs) - len(strongest),
-        "strongest": [asdict(pair) for pair in strongest[:PAIRS_SHOWN]],
+        "pairs": pairs,
+        "undefined_pairs": undefined,
+        "strongest": [asdict(pair) for pair in strongest],
         "constant": constant,
         "method": arguments.method,
         "transform": arguments.transform,
@@ -84,23 +81,10 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         if strongest
         else ""
     )
-    text = f"{len(pairs)} pairs of {len(names)} columns correlated by {arguments.method}{best}"
+    text = (
+        f"{pairs} pairs of {len(names)} columns correlated by {arguments.method}{best}{suspicions(table.frame, names)}"
+    )
     return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes, *_left_out(taken)])
-
-
-def correlation(x: Vector, y: Vector, method: Method) -> tuple[float | None, float | None]:
-    """Coefficient and two-sided p-value of two vectors without gaps (scipy.stats: pearsonr, spearmanr, kendalltau b).
-
-    None for fewer than three rows and where one vector is constant.
-    """
-    from scipy import stats
-
-    if len(x) < FEWEST_ROWS or x.min() == x.max() or y.min() == y.max():
-        return None, None
-    functions: dict[str, Callable[[Vector, Vector], Any]]
-    functions = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
-    found = functions[method](x, y)
-    return float(found.statistic), float(found.pvalue)
 
 
 def _varying(taken: features.Features) -> tuple[list[str], list[str]]:
@@ -114,24 +98,24 @@ def _varying(taken: features.Features) -> tuple[list[str], list[str]]:
     return varying, constant
 
 
-def _correlate(context: ToolContext, taken: features.Features, names: list[str], method: Method) -> list[Pair]:
+def _strongest(names: list[str], found: Correlations) -> list[Pair]:
+    """The pairs with the greatest coefficients, equal ones in the order of the columns."""
     import numpy
 
-    values = {name: taken.values[:, taken.columns.index(name)] for name in names}
-    total = len(names) * (len(names) - 1) // 2
+    rows, columns = numpy.triu_indices(len(names), 1)
+    sizes = numpy.abs(found.coefficients[rows, columns])
+    order = numpy.argsort(-sizes, kind="stable")[: min(PAIRS_SHOWN, int(numpy.isfinite(sizes).sum()))]
     pairs = []
-    for done, (x, y) in enumerate(combinations(names, 2)):
-        if done % 100 == 0:
-            context.report("correlating pairs of columns", done, total)
-        has_both = numpy.isfinite(values[x]) & numpy.isfinite(values[y])
-        r, p_value = correlation(values[x][has_both], values[y][has_both], method)
-        pairs.append(Pair(x, y, r, p_value, int(has_both.sum())))
+    for i, j in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+        r, p_value = float(found.coefficients[i, j]), float(found.p_values[i, j])
+        pairs.append(Pair(names[i], names[j], r, p_value, int(found.rows[i, j])))
     return pairs
 
 
 def _publish(
-    context: ToolContext, table: Table, made_of: dict[str, Any], names: list[str], pairs: list[Pair], method: Method
+    context: ToolContext, table: Table, made_of: dict[str, Any], names: list[str], found: Correlations, method: Method
 ) -> list[Published]:
+    import numpy
     import polars as pl
 
     def put(part: str, title: str, frame: pl.DataFrame) -> Published:
@@ -147,19 +131,22 @@ def _publish(
             write=lambda path: write_csv(frame, path),
         )
 
-    listed = pl.DataFrame([asdict(pair) for pair in pairs], infer_schema_length=None)
-    return [put("matrix", "Correlation matrix", _matrix(names, pairs)), put("pairs", "Correlated pairs", listed)]
-
-
-def _matrix(names: list[str], pairs: list[Pair]) -> pl.DataFrame:
-    import polars as pl
-
-    found = {(pair.x, pair.y): pair.r for pair in pairs} | {(pair.y, pair.x): pair.r for pair in pairs}
-    label = "column" if "column" not in names else "column_name"
-    columns = {name: [1.0 if row == name else found[row, name] for row in names] for name in names}
-    return pl.DataFrame({label: names}).with_columns(
-        pl.Series(name, column, pl.Float64) for name, column in columns.items()
+    rows, columns = numpy.triu_indices(len(names), 1)
+    labels = pl.Series(names)
+    listed = pl.DataFrame(
+        {
+            "x": labels.gather(rows),
+            "y": labels.gather(columns),
+            "r": found.coefficients[rows, columns],
+            "p_value": found.p_values[rows, columns],
+            "n": found.rows[rows, columns],
+        }
     )
+    label = "column" if "column" not in names else features.free_name(pl.DataFrame(schema=names), "column_name")
+    matrix = pl.DataFrame({label: names}).with_columns(
+        pl.Series(name, column) for name, column in zip(names, found.coefficients.T, strict=True)
+    )
+    return [put("matrix", "Correlation matrix", matrix), put("pairs", "Correlated pairs", listed)]
 
 
 def _rule(arguments: Arguments) -> str:

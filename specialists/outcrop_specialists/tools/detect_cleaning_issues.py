@@ -77,6 +77,8 @@ TOOL = Tool(
         "find errors",
         "quality control",
         "what needs cleaning",
+        "are there duplicates",
+        "how many duplicates",
     ),
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,

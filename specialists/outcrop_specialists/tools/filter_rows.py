@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
@@ -19,26 +21,39 @@ class Arguments(ToolArguments):
         "includes both; in and not_in take a list; is_null and not_null take no value."
     )
     value: Value = Field(default=None, description="A number, text, true or false, a date as YYYY-MM-DD, or a list.")
+    keep: Literal["matching", "others"] = Field(
+        default="matching",
+        description="matching keeps the rows that meet the condition; others drops them and keeps all the rest, rows "
+        "with a missing value too.",
+    )
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     table = read_table(context, arguments.path)
     column = find_column(table, arguments.column)
-    mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value)
-    frame = table.frame.filter(mask)
+    drops = arguments.keep == "others"
+    mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value, is_dropped=drops)
+    frame = table.frame.filter(~mask if drops else mask)
     condition = " ".join(
         map(str, (column, arguments.operator, *([] if arguments.value is None else [arguments.value])))
     )
-    published = publish_table(context, TOOL, table, arguments, frame, f"{table.path.name} where {condition}")
+    title = f"{table.path.name} {'without' if drops else 'where'} {condition}"
+    published = publish_table(context, TOOL, table, arguments, frame, title)
     if frame.is_empty():
-        notes.append("no row meets the condition; the file written holds the header only")
+        met = "every row meets" if drops else "no row meets"
+        notes.append(f"{met} the condition; the file written holds the header only")
+    removed = table.frame.height - frame.height
+    told = f"{frame.height} of {table.frame.height} rows have {condition}"
+    if drops:
+        told = f"{removed} of {table.frame.height} rows have {condition} and were dropped, {frame.height} kept"
     return ToolResult(
-        summary=f"{frame.height} of {table.frame.height} rows have {condition}",
+        summary=told,
         results={
             "rows_before": table.frame.height,
             "rows_after": frame.height,
-            "removed": table.frame.height - frame.height,
+            "removed": removed,
             "condition": condition,
+            "keep": arguments.keep,
             "path": published.artifact.path,
         },
         artifacts=[published.artifact],
@@ -49,8 +64,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
 TOOL = Tool(
     name="filter_rows",
     version=1,
-    description="Keeps the rows that meet a condition on one column (equal, greater, less, between, in a list, "
-    "containing text, missing or not) and writes them as a table.",
+    description="Keeps, or drops, the rows that meet a condition on one column (equal, greater, less, between, in a "
+    "list, containing text, missing or not) and writes them as a table.",
     asked_for=("filter rows", "keep rows", "select rows where", "drop rows with", "exclude rows", "only samples with"),
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,

@@ -103,7 +103,7 @@ def _notes(column: pl.Series, values: pl.Series, censored: Censored, unparsed: p
     if unparsed.any():
         row = int(unparsed.arg_true()[0])
         what = f"{int(unparsed.sum())} values are no results in the column's unit and became missing"
-        notes.append(f"{column.name!r}: {what}, such as {column[row]!r} in data row {row + 1}")
+        notes.append(f"{column.name!r}: {what}, the first in data row {row + 1}")
     negative = int((values < 0).sum())
     if negative:
         notes.append(

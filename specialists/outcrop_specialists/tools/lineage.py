@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,15 @@ from outcrop_specialists.tools.base import ToolContext
 LINEAGE_FOLDER = ".lineage"
 # A chain of derived files longer than this is a loop or nobody's work.
 GENERATIONS = 50
+
+
+@dataclass(frozen=True)
+class WrittenColumn:
+    """A column of a table as it was written: `type` is a type of polars as text, `unit` None where it is not known."""
+
+    name: str
+    type: str
+    unit: str | None = None
 
 
 def parameters_of(context: ToolContext, path: Path, tool: str) -> dict[str, Any] | None:
@@ -40,6 +51,12 @@ def record_of(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) else None
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def record_path(path: Path) -> Path:

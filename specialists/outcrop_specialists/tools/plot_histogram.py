@@ -12,6 +12,7 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.columns import find_column, numeric
 from outcrop_specialists.tools.placing import counted, reasons
 from outcrop_specialists.tools.reading import read_table
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     }
     results["alt"] = f"Histogram of {name}: {note}. {_described(results)}"
     lost = [f"{sum(left_out.values())} rows are not drawn: {reasons(left_out)}"] if left_out else []
-    return ToolResult(f"histogram of {name}: {note}", results, [drawn.artifact], [*table.notes, *lost, *drawn.notes])
+    told = f"histogram of {name}: {note}{suspicions(table.frame, [name])}"
+    return ToolResult(told, results, [drawn.artifact], [*table.notes, *lost, *drawn.notes])
 
 
 def bin_edges(values: Vector, bins: int | None, *, log: bool) -> tuple[Vector, str]:

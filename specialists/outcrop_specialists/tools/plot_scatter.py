@@ -69,6 +69,7 @@ TOOL = Tool(
         "x-y plot",
         "draw one column against another",
         "on log axes",
+        "versus",
     ),
     specialists=frozenset({"plotting"}),
     arguments=Arguments,

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from outcrop_schemas import limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
+
+FURTHER_NAMES = 2_000
+FURTHER_NAMES_CHARS = 20_000
 
 
 def preview(frame: pl.DataFrame, rows: int) -> dict[str, Any]:
@@ -21,6 +26,20 @@ def preview(frame: pl.DataFrame, rows: int) -> dict[str, Any]:
     if frame.width > shown.width:
         found["more_columns"] = frame.width - shown.width
     return found
+
+
+def further_names(names: Sequence[str]) -> dict[str, Any]:
+    """Names of columns that are not described: as many as may be told, and the count of those not even named."""
+    told: list[str] = []
+    left = FURTHER_NAMES_CHARS
+    for name in names[:FURTHER_NAMES]:
+        short = cut(name, limits.PREVIEW_CELL_CHARS)
+        left -= len(short)
+        if left < 0:
+            break
+        told.append(short)
+    found: dict[str, Any] = {"more_names": told}
+    return {**found, "not_named": len(names) - len(told)} if len(told) < len(names) else found
 
 
 def cell(value: Any) -> Any:

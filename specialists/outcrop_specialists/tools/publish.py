@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from outcrop_schemas import wire
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.protocol import Artifact, ArtifactKind
 from outcrop_specialists.tools.base import Tool, ToolContext
-from outcrop_specialists.tools.lineage import record_of, record_path
+from outcrop_specialists.tools.lineage import WrittenColumn, record_of, record_path
+from outcrop_specialists.tools.lineage import sha256_of as sha256_of
 
 # With tool, part, hash and extension a name stays within the 255 bytes of a file system.
 _STEM_BYTES = 120
@@ -34,12 +34,6 @@ class Published:
     reused: bool
 
 
-def sha256_of(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-
-
 def publish(
     context: ToolContext,
     tool: Tool,
@@ -51,10 +45,13 @@ def publish(
     title: str,
     write: Callable[[Path], None],
     part: str = "",
+    columns: Sequence[WrittenColumn] = (),
 ) -> Published:
     """Let `write(temporary_path)` make a file and put it in place under its name, with a lineage record.
 
-    `part` tells apart several files of one call. Raises PathError where the results folder leads out of the workspace.
+    `part` tells apart several files of one call; `columns` are the types and units of a table's columns, so that it
+    reads back as it was (`reading_written.py`). Raises PathError where the results folder, its records or the file's
+    name lead elsewhere through a link.
     """
     hashes = {relative(context, path): sha256_of(path) for path in inputs}
     made_by = {"tool": tool.name, "version": tool.version, "parameters": parameters, "inputs": list(hashes.values())}
@@ -62,11 +59,13 @@ def publish(
     stem = _stem(inputs[0]) if inputs else "outcrop"
     name = f"{stem}_{tool.name}{'_' + part if part else ''}_{wire.digest(made_by)[:8]}.{extension}"
     target = folder / name
+    _refuse_links(target)
     while target.exists():
         if _is_intact(target):
             return _published(context, target, kind, title, reused=True)
         # Somebody changed or half-copied the file since: it is theirs now, ours goes beside it.
         target = target.with_name(f"{target.stem}+.{extension}")
+        _refuse_links(target)
     record = record_path(target)
     record.parent.mkdir(exist_ok=True)
     handle, temporary_name = tempfile.mkstemp(prefix=".", suffix=f".{extension}", dir=folder)
@@ -85,6 +84,8 @@ def publish(
             "inputs": [{"path": path, "sha256": value} for path, value in hashes.items()],
             "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+        if columns:
+            lineage["columns"] = [asdict(column) for column in columns]
         reused = not _link(temporary, target)
         if not reused:
             _write_aside(record, wire.dumps(lineage))
@@ -100,10 +101,24 @@ def results_folder(context: ToolContext, inputs: Sequence[Path]) -> Path:
     else:
         beside = inputs[0].parent
         folder = beside if beside.name == "results" else beside / "results"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PathError(folder, f"the results folder cannot be made: {error.strerror}") from error
     if not folder.resolve().is_relative_to(context.workspace):
         raise PathError(folder, "the results folder leads out of the workspace; remove the link and try again")
     return folder.resolve()
+
+
+def _refuse_links(target: Path) -> None:
+    """Nothing is read or written through a link that stands where a file or the folder of records belongs."""
+    records = record_path(target).parent
+    if records.is_symlink() or (records.exists() and not records.is_dir()):
+        raise PathError(records, "the folder of lineage records is a link or a file; remove it and try again")
+    if target.is_symlink():
+        raise PathError(target, "a link stands where the result is to be written; remove it and try again")
+    if record_path(target).is_symlink():
+        raise PathError(record_path(target), "a link stands where the lineage record belongs; remove it and try again")
 
 
 def _stem(path: Path) -> str:
@@ -138,7 +153,8 @@ def _link(temporary: Path, target: Path) -> bool:
 
 def _write_aside(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
+    with temporary.open("xb") as file:  # x: never through a link that waits there
+        file.write(data)
     temporary.replace(path)
 
 

@@ -8,16 +8,20 @@ from pydantic import Field
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ArgumentError
+from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.cleaned import publish_table
 from outcrop_specialists.tools.columns import find_column, find_columns, numeric
 from outcrop_specialists.tools.conditions import Operator, Value, rows_that_meet
 from outcrop_specialists.tools.preview import cell, preview
 from outcrop_specialists.tools.reading import Table, read_table
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     import polars as pl
 
 DEFAULT_ROWS = 5
+DEFAULT_VALUES = 20
 
 
 class Arguments(ToolArguments):
@@ -27,7 +31,12 @@ class Arguments(ToolArguments):
         "mean, sd and quartiles; filter_count counts rows that meet the condition."
     )
     columns: list[str] | None = Field(default=None, min_length=1, description="Columns to look at; all if not given.")
-    n: int = Field(default=DEFAULT_ROWS, ge=1, description=f"Rows or values to show, {limits.PREVIEW_ROWS} at most.")
+    n: int | None = Field(
+        default=None,
+        ge=1,
+        description=f"Rows or values wanted ({DEFAULT_ROWS} rows, {DEFAULT_VALUES} values if not given); at most "
+        f"{limits.PREVIEW_ROWS} are shown, the rows wanted are written to a file.",
+    )
     seed: int = Field(default=42, ge=0, description="Seed of the sample.")
     filter_column: str | None = Field(
         default=None, description="Look only at rows where this column meets the condition."
@@ -37,26 +46,35 @@ class Arguments(ToolArguments):
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
-    """At most 20 rows are shown, whatever is asked for; counts and figures are of all rows that meet the condition."""
+    """At most 20 rows are shown, whatever is asked for, and all that are asked for written to a file; counts and
+    figures are of all rows that meet the condition."""
     table = read_table(context, arguments.path)
     frame, notes = _filtered(table, arguments)
     columns = find_columns(table, arguments.columns) if arguments.columns else frame.columns
     results: dict[str, Any] = {"path": arguments.path, "rows": table.frame.height}
     if arguments.filter_column is not None:
         results["rows_that_meet"] = frame.height
+    artifacts: list[Artifact] = []
+    doubts = ""
     match arguments.operation:
         case "head" | "tail" | "sample":
-            results |= _rows(frame.select(columns), arguments)
+            chosen = _rows(frame.select(columns), arguments)
+            results |= {**preview(chosen, limits.PREVIEW_ROWS), "n_rows": chosen.height}
+            artifacts = _published(context, table, arguments, chosen)
+            results["file"] = artifacts[0].path if artifacts else None
         case "value_counts":
             results |= _value_counts(frame, columns, arguments)
         case "describe":
             results["columns"] = _describe(table, frame, columns, arguments.columns is not None, notes)
+            doubts = suspicions(frame, [column["name"] for column in results["columns"]])
         case "filter_count":
             pass
-    if arguments.n > limits.PREVIEW_ROWS and arguments.operation != "filter_count":
+    if (arguments.n or 0) > limits.PREVIEW_ROWS and arguments.operation not in ("filter_count", "describe"):
         notes.append(f"{arguments.n} were asked for; at most {limits.PREVIEW_ROWS} are ever shown")
-    summary = f"{arguments.operation} of {table.path.name}: {frame.height} of {table.frame.height} rows looked at"
-    return ToolResult(summary=summary, results=results, notes=[*table.notes, *notes])
+    summary = (
+        f"{arguments.operation} of {table.path.name}: {frame.height} of {table.frame.height} rows looked at{doubts}"
+    )
+    return ToolResult(summary, results, artifacts, [*table.notes, *notes])
 
 
 def _filtered(table: Table, arguments: Arguments) -> tuple[pl.DataFrame, list[str]]:
@@ -71,15 +89,21 @@ def _filtered(table: Table, arguments: Arguments) -> tuple[pl.DataFrame, list[st
     return table.frame.filter(mask), notes
 
 
-def _rows(frame: pl.DataFrame, arguments: Arguments) -> dict[str, Any]:
-    wanted = min(arguments.n, limits.PREVIEW_ROWS, frame.height)
+def _rows(frame: pl.DataFrame, arguments: Arguments) -> pl.DataFrame:
+    wanted = min(arguments.n or DEFAULT_ROWS, frame.height)
     if arguments.operation == "head":
-        chosen = frame.head(wanted)
-    elif arguments.operation == "tail":
-        chosen = frame.tail(wanted)
-    else:
-        chosen = frame.sample(wanted, seed=arguments.seed)
-    return preview(chosen, wanted)
+        return frame.head(wanted)
+    if arguments.operation == "tail":
+        return frame.tail(wanted)
+    return frame.sample(wanted, seed=arguments.seed)
+
+
+def _published(context: ToolContext, table: Table, arguments: Arguments, chosen: pl.DataFrame) -> list[Artifact]:
+    """The rows as a file for the person who asked; none where there is no row."""
+    if chosen.is_empty():
+        return []
+    title = f"{arguments.operation} of {table.path.name}: {chosen.height} rows"
+    return [publish_table(context, TOOL, table, arguments, chosen, title).artifact]
 
 
 def _value_counts(frame: pl.DataFrame, columns: list[str], arguments: Arguments) -> dict[str, Any]:
@@ -89,13 +113,17 @@ def _value_counts(frame: pl.DataFrame, columns: list[str], arguments: Arguments)
     column = frame.get_column(columns[0])
     filled = column.drop_nulls().alias("value")
     counts = filled.to_frame().group_by("value", maintain_order=True).len("count")
-    top = counts.sort("count", descending=True, maintain_order=True).head(min(arguments.n, limits.PREVIEW_ROWS))
-    return {
+    wanted = min(arguments.n or DEFAULT_VALUES, limits.PREVIEW_ROWS)
+    top = counts.sort("count", descending=True, maintain_order=True).head(wanted)
+    found: dict[str, Any] = {
         "column": column.name,
         "missing": column.null_count(),
         "distinct": counts.height,
         "values": [{"value": cell(value), "count": count} for value, count in top.iter_rows()],
     }
+    if top.height < counts.height:
+        found |= {"more_values": counts.height - top.height, "rows_with_more_values": len(filled) - top["count"].sum()}
+    return found
 
 
 def _describe(
@@ -131,8 +159,8 @@ def _figures(column: pl.Series) -> dict[str, Any]:
 TOOL = Tool(
     name="query_data",
     version=1,
-    description="Looks into a table: first, last or random rows (at most 20), counts of values, figures of columns, "
-    "how many rows meet a condition.",
+    description="Looks into a table: first, last or random rows (also as a file), counts of values, figures of "
+    "columns, how many rows meet a condition.",
     asked_for=(
         "show rows",
         "preview the table",
@@ -142,6 +170,10 @@ TOOL = Tool(
         "how many samples",
         "count rows per",
         "first rows",
+        "show the table",
+        "distinct values",
+        "how many of each",
+        "show the data",
     ),
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,

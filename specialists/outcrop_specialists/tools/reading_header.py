@@ -47,7 +47,7 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
     if all(is_number(name) for name in names):
         return _headless(file, filled[index], skipped, rest, notes)
     if skipped:
-        notes.append(f"{_lines(skipped)} above the header skipped: {_short(skipped[0][1])}")
+        notes.append(f"{_lines(skipped)} above the header skipped ({_lengths(skipped)})")
     numbers = [name for name in names if is_number(name)]
     if numbers:
         _refuse_data_as_names(file, filled[index], skipped)
@@ -112,7 +112,7 @@ def _extent(fields: Sequence[str]) -> int:
 def _headless(file: str, first: Record, skipped: list[Record], rest: list[Record], notes: list[str]) -> Head:
     line, fields = first
     if skipped:
-        notes.append(f"{_lines(skipped)} skipped: {_short(skipped[0][1])}")
+        notes.append(f"{_lines(skipped)} skipped ({_lengths(skipped)})")
     notes.append(
         f"CHECK: no header: line {line} holds only numbers; columns are named column_1 to column_{len(fields)}"
     )
@@ -136,22 +136,28 @@ def _take_second_line(file: str, head: Head, notes: list[str]) -> None:
     line, first = below.pop(0)
     cells = [cell.strip() for cell in first]
     if cells and all(RDB_FORMAT.match(cell) for cell in cells):
-        notes.append(f"line {line} below the header holds format codes ({_short(first)}) and was skipped")
+        notes.append(f"line {line} below the header holds format codes and was skipped")
         head.rest = _after(line, head.rest)
         return
     if any(map(is_number, cells)) or not below:
         return
     numeric = [i for i in range(len(cells)) if _is_numeric_below(below, i)]
     words = [i for i in numeric if cells[i] and not _stands_for_number(cells[i])]
-    if words and all(is_unit(cells[i]) for i in words) and not (len(words) == 1 and is_doubtful_unit(cells[words[0]])):
+    is_doubtful = all(is_doubtful_unit(cells[i]) for i in words) and (len(words) == 1 or bool(cells[0]))
+    if words and all(is_unit(cells[i]) for i in words) and not is_doubtful:
         head.units = {i: cell for i, cell in enumerate(cells) if cell and is_unit(cell)}
         notes.append(f"line {line} below the header holds the units of {len(head.units)} columns")
         head.rest = _after(line, head.rest)
-    elif len(words) >= 2 and len(words) >= len(numeric) / 2:
+    elif len(words) >= 2 and len(words) >= len(numeric) / 2 and _continues_header(cells, words):
         raise DataError(
             f"{file}: line {line} looks like a second line of the header, which cannot be read yet; "
             "join the names into one line"
         )
+
+
+def _continues_header(cells: list[str], words: list[int]) -> bool:
+    """A row of data has its identifier first and remarks such as n.m.; a line of the header lacks it or has units."""
+    return not cells[0] or any(is_unit(cells[i]) and not is_doubtful_unit(cells[i]) for i in words)
 
 
 def _after(line: int, records: list[Record]) -> list[Record]:
@@ -177,6 +183,8 @@ def _lines(records: Sequence[Record]) -> str:
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
-def _short(fields: Sequence[str], most: int = 80) -> str:
-    text = " | ".join(cell.strip() for cell in fields if cell.strip())
-    return repr(text if len(text) <= most else text[:most] + "…")
+def _lengths(records: Sequence[Record], shown: int = 8) -> str:
+    """How long lines are. Their text is never quoted: notes travel where no cell of the data may be shown."""
+    lengths = [str(sum(map(len, fields)) + len(fields) - 1) for _, fields in records]
+    more = f" and {len(lengths) - shown} more" if len(lengths) > shown else ""
+    return f"{', '.join(lengths[:shown])}{more} characters"

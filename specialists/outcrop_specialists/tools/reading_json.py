@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import DataError
 from outcrop_specialists.tools.reading import Table
+from outcrop_specialists.tools.reading_times import ISO_TIME, times_of
 from outcrop_specialists.tools.reading_types import EXACT_FLOAT, ISO_DATE, NUMBER, Typed, note_sentinels
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def _text(column: pl.Series, typed: Typed) -> pl.Series:
     if len(filled) and filled.str.contains(ISO_DATE).all():
         dates = column.str.to_date("%Y-%m-%d", strict=False)
         return dates if dates.null_count() == column.null_count() else column
+    if len(filled) and filled.str.contains(ISO_TIME).all():
+        times = times_of(column)
+        return column if times is None else times
     if len(filled) and filled.str.contains(NUMBER).all():
         typed.note("numbers written as text kept as text", column.name)
     return column

@@ -41,13 +41,25 @@ def lay_out(path: Path, records: Iterable[Record], notes: list[str], *, comma_de
     return _table(path, typed.columns, (*notes, *typed.notes()), {names[i]: unit for i, unit in head.units.items()})
 
 
+def total_note(line: int, fields: Sequence[str]) -> list[str]:
+    """A note where the last row of a table looks like a sum or a mean of the others."""
+    total = suspected_total(fields)
+    return [f"SUSPECTED total, kept as a row: line {line}, the last, begins {total!r}"] if total else []
+
+
+def suspected_total(fields: Sequence[str]) -> str | None:
+    """The word (total, sum, mean) with which the first or second field of a row begins."""
+    found = next(filter(None, map(TOTAL.match, fields[:2])), None)
+    return found[0].strip() if found else None
+
+
 class _Rows:
     """Brings records to the width of the header and counts what that took."""
 
     def __init__(self, file: str, head: Head) -> None:
         self._file, self._width = file, len(head.names)
         self._header = [name.strip() for name in head.names] if head.has_names else None
-        self._dropped = self._padded = self._empty = 0
+        self._dropped = self._padded = self._empty = self._blank = self._blank_since = 0
         self._footer: list[Record] = []
         self._last: Record | None = None
 
@@ -65,6 +77,7 @@ class _Rows:
                     f"{self._file}: line {line} repeats the header; there are two tables in the file, split it"
                 )
             self._last = (line, fields)
+            self._blank, self._blank_since = self._blank + self._blank_since, 0
             yield fields
 
     def notes(self) -> list[str]:
@@ -75,20 +88,22 @@ class _Rows:
             found.append(f"{self._padded} rows lack empty fields at their end, which were added")
         if self._empty:
             found.append(f"{self._empty} rows without any value were skipped")
+        if self._blank:
+            found.append(f"{self._blank} blank lines amid the table were skipped")
         if self._footer:
-            texts = ", ".join(repr(fields[0].strip()[:80]) for _, fields in self._footer[:3])
-            found.append(f"{len(self._footer)} lines below the table skipped, from line {self._footer[0][0]}: {texts}")
-        total = next(filter(None, map(TOTAL.match, self._last[1][:2])), None) if self._last else None
-        if total and self._last:
-            found.append(f"SUSPECTED total, kept as a row: line {self._last[0]}, the last, begins {total[0].strip()!r}")
-        return found
+            lengths = ", ".join(str(len(fields[0].strip())) for _, fields in self._footer[:3])
+            where = f"from line {self._footer[0][0]} ({lengths}{' …' * (len(self._footer) > 3)} characters)"
+            found.append(f"{len(self._footer)} lines below the table skipped, {where}")
+        return found + (total_note(*self._last) if self._last else [])
 
     def _fit(self, line: int, fields: list[str]) -> list[str] | None:
         """The record in the right width; None for one that is no row."""
         if not fill(fields):
             if self._width == 1 and fields:
                 return fields[:1]
-            self._empty += bool(fields)
+            is_blank_line = len(fields) < 2
+            self._blank_since += is_blank_line
+            self._empty += not is_blank_line
             return None
         if len(fields) > self._width and not fill(fields[self._width :]):
             self._dropped += 1

@@ -106,7 +106,7 @@ def records_of(text: str, delimiter: str, quoting: bool = True) -> Iterator[Reco
 
 def count_checked(name: str, text: str, delimiter: str, quoting: bool, notes: list[str]) -> Iterator[Record]:
     """The records; their number must equal a count of line ends outside quotes. Raises DataError."""
-    body = text.removesuffix("\n")
+    body = text.rstrip("\n")  # blank lines at the end are nothing
     lines = body.count("\n") + 1
     outside = sum(part.count("\n") for part in body.split('"')[::2]) + 1 if quoting else lines
     count = line = 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from outcrop_specialists.tools.censored import PLAIN_NUMBER, find_censored
+from outcrop_specialists.tools.reading_times import ISO_TIME, times_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +25,9 @@ COMMA_NUMBER = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]\d+)?$"
 COMMA_CERTAIN = r",(?:\d{1,2}|\d{4,})(?:[eE].*)?$|^[+-]?\d{4,},|^[+-]?0,|\..*,"
 """A comma that cannot separate thousands."""
 
+ANY_THOUSANDS = r"^[+-]?(?:\d+(?:\.\d+)?|\d+(?:,\d+)+(?:\.\d+)?)$"
+THOUSANDS = r"^[+-]?(?:\d+(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)$"
+CERTAIN_THOUSANDS = r",\d{3},|,\d{3}\."
 POINT_THOUSANDS = r"^[+-]?\d{1,3}(?:\.\d{3})+$"
 
 Comma = Literal["never", "possible", "certain"]
@@ -94,8 +98,10 @@ def _type_column(column: pl.Series, typed: Typed, comma: Comma) -> pl.Series:
         result = _number_column(values, known, typed, comma)
     elif comma != "never" and known.str.contains(COMMA_NUMBER).all():
         result = _comma_column(values, known, typed, comma)
+    elif known.str.contains(ANY_THOUSANDS).all():
+        result = _thousands_column(values, known, typed, comma)
     else:
-        result = _boolean_or_date(values, known)
+        result = _boolean_or_date(values, known, typed)
     if result is None:
         return _text_column(column.set(blank, None), bare, typed)
     if len(known) < len(filled):
@@ -172,13 +178,37 @@ def _has_certain_comma(column: pl.Series) -> bool:
     return bool((bare.str.contains(COMMA_NUMBER) & bare.str.contains(COMMA_CERTAIN)).any())
 
 
-def _boolean_or_date(values: pl.Series, known: pl.Series) -> pl.Series | None:
+def _thousands_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
+    """1,234 as 1234 where fields are separated by commas or a value proves it (1,234.5 or 1,234,567); else None."""
+    has_comma = values.str.contains(",", literal=True)
+    proven = known.str.contains(CERTAIN_THOUSANDS).any() and comma != "certain"
+    is_whole_column = known.str.contains(THOUSANDS).all()
+    if not is_whole_column or not (proven or comma == "never") or _why_code(known):
+        typed.note("kept as text", values.name, f"(commas may mark decimals or thousands, {_first(has_comma)})")
+        return None
+    plain = values.str.replace_all(",", "", literal=True)
+    number = _number_column(plain, plain.drop_nulls(), typed, "never")
+    if number is not None:
+        typed.note("commas read as separators of thousands", values.name, f"({has_comma.sum()} values)")
+    return number
+
+
+def _boolean_or_date(values: pl.Series, known: pl.Series, typed: Typed) -> pl.Series | None:
     if known.str.to_lowercase().is_in(["true", "false"]).all():
         return values.str.to_lowercase() == "true"
     if known.str.contains(ISO_DATE).all():
         dates = values.str.to_date("%Y-%m-%d", strict=False)
         return dates if dates.null_count() == values.null_count() else None
-    return None
+    return _times(values, typed) if known.str.contains(ISO_TIME).all() else None
+
+
+def _times(values: pl.Series, typed: Typed) -> pl.Series | None:
+    times = times_of(values)
+    if times is None:
+        typed.note("times kept as text (not all of them exist, or some have a zone and some none)", values.name)
+    elif str(times.dtype).endswith("'UTC')"):
+        typed.note("times with a zone read as UTC", values.name)
+    return times
 
 
 def _text_column(column: pl.Series, bare: pl.Series, typed: Typed) -> pl.Series:
@@ -220,11 +250,14 @@ def _counts(values: pl.Series, tokens: tuple[str, ...] | list[str]) -> str:
 
 def sentinels_of(column: pl.Series) -> list[tuple[float, int]]:
     """Values of nines (-9, -99, -999, -999.25 ...) and their counts, where all other values lie far from them."""
+    import polars as pl
+
     if not column.dtype.is_numeric():
         return []
     values = column.drop_nulls()
-    candidates = SENTINELS if values.dtype.is_float() else [int(value) for value in SENTINELS if value % 1 == 0]
-    hits = values.filter(values.is_in(candidates))
+    # As floats also where they are integers: polars looks for no float among integers, nor for -9 among unsigned ones.
+    values = values.cast(pl.Float64)
+    hits = values.filter(values.is_in(SENTINELS))
     if hits.is_empty():
         return []
     rest = values.filter(~values.is_in(hits.unique().to_list()))

@@ -12,6 +12,8 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.pca import Components, principal_components
 from outcrop_specialists.tools.publish import Published, publish
 from outcrop_specialists.tools.reading import Table, read_table, write_csv
+from outcrop_specialists.tools.reading_written import written_columns
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,6 +66,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     }
     share = sum(shares.values())
     text = f"{len(labels)} principal components of {len(found.columns)} columns hold {share:.1%} of the variance"
+    text += suspicions(table.frame, found.columns)
     return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes, *taken.notes()])
 
 
@@ -102,6 +105,7 @@ def _publish(
             title=f"{title} of {table.path.name}",
             part=part,
             write=lambda path: write_csv(frame, path),
+            columns=written_columns(frame, table.units),
         )
 
     return [put("scores", "Principal component scores", scores), put("loadings", "Loadings", loadings)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Case = Literal["keep", "lower", "upper", "title"]
 MERGED_SHOWN = 20
 SPELLINGS_SHOWN = 10
-TERM_CHARS = 80
+TERM_CHARS = 60
 
 
 class Arguments(ToolArguments):
@@ -63,7 +63,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     if len(merged) > MERGED_SHOWN:
         notes.append(f"{len(merged) - MERGED_SHOWN} more terms were merged")
     if spellings.unused:
-        notes.append(f"not found in {name!r}: {', '.join(map(repr, spellings.unused[:MERGED_SHOWN]))}")
+        notes.append(f"not found in {name!r}: {_listed(spellings.unused)}")
     after = new.drop_nulls().n_unique()
     return ToolResult(
         summary=f"{changed} of {len(column)} values of {name} changed; {len(counts)} distinct terms became {after}",
@@ -124,6 +124,11 @@ def _in_case(text: str, case: Case) -> str:
             return text
 
 
+def _listed(terms: Sequence[str]) -> str:
+    more = f" and {len(terms) - MERGED_SHOWN} more" if len(terms) > MERGED_SHOWN else ""
+    return ", ".join(repr(cut(term, TERM_CHARS)) for term in terms[:MERGED_SHOWN]) + more
+
+
 def _merged(final: Mapping[str, str]) -> dict[str, list[str]]:
     """New spelling → the spellings that differ from it, both cut for showing; only where there are any."""
     merged: dict[str, list[str]] = {}
@@ -144,6 +149,8 @@ TOOL = Tool(
         "unify spellings",
         "normalize categories",
         "fix inconsistent labels",
+        "standardise names",
+        "standardise spellings",
     ),
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,

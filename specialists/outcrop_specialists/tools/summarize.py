@@ -13,6 +13,7 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.columns import find_column, find_columns, numeric_columns
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.reading import Table, read_table, write_csv
+from outcrop_specialists.tools.suspicions import suspicions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,9 +77,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         results |= {"by": by, "groups": len(groups)}
     if omitted:
         results["not_shown"] = f"{omitted} further records are in {published.artifact.path}"
-    return ToolResult(
-        _told(records, table.frame.height, by), results, [published.artifact], [*table.notes, *group_notes]
-    )
+    told = _told(records, table.frame.height, by) + suspicions(table.frame, names)
+    return ToolResult(told, results, [published.artifact], [*table.notes, *group_notes])
 
 
 def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str]:
@@ -209,6 +209,8 @@ TOOL = Tool(
         "compare groups",
         "compare between groups",
         "statistics per group",
+        "compare between clusters",
+        "compare clusters",
     ),
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
