@@ -127,7 +127,7 @@ LIMITS: tuple[Limit, ...] = (
         PROFILE_COLUMNS,
         "columns",
         "outcrop_specialists.tools.inspect_dataset",
-        "further ones are named only by count",
+        "of up to 2,000 more the names are given, then a count",
     ),
     Limit(
         "list_files",

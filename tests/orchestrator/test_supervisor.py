@@ -123,12 +123,24 @@ async def test_dispatches_leave_descriptors_threads_and_processes_as_they_were(p
     command = program(DAEMON + "complete()")
     await pool.dispatch("mine", command=command, grace=0.2)
     own = psutil.Process()
-    before = (own.num_fds(), own.num_threads())
+    await supervisors_reaped(own)
+    descriptors, threads = own.num_fds(), own.num_threads()
     for _ in range(5):
         await asyncio.gather(*(pool.dispatch("mine", command=command, grace=0.2) for _ in range(4)))
-    assert (own.num_fds(), own.num_threads()) <= (before[0], before[1] + 4)
-    assert not any(child.status() == psutil.STATUS_ZOMBIE for child in own.children())
+    await supervisors_reaped(own)
+    assert own.num_fds() <= descriptors
+    # The executor of the event loop makes threads up to its own limit.
+    assert own.num_threads() <= max(threads, 1 + 4 + min(32, (os.cpu_count() or 1) + 4))
+    assert own.children() == []
     assert marked(command[-1]) == []
+
+
+async def supervisors_reaped(own: psutil.Process) -> None:
+    """A supervisor ends just after its last word; its pidfd is closed when that is noticed."""
+    for _ in range(200):
+        if not own.children():
+            return
+        await asyncio.sleep(0.02)
 
 
 async def test_a_supervisor_that_is_killed_costs_its_dispatch_and_nothing_else(pool: Pool, program: Any) -> None:
