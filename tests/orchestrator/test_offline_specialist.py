@@ -236,3 +236,46 @@ async def test_a_refused_completion_is_answered_by_a_smaller_one() -> None:
     ]
     for answer in answers:
         SpecialistAnswer.model_validate(answer)
+
+
+async def test_a_suspicion_on_a_column_that_was_used_makes_the_answer_partial() -> None:
+    def suspect(name: str, arguments: Json) -> Json:
+        said = "Zn: mean 4. CAUTION: includes 3 suspected fill values -999 in Zn; see notes"
+        return {"summary": said, "results": {"columns": {"Zn": {"mean": 4.0}}}, "notes": []}
+
+    answer = await work(Bench("analytics", suspect), "analytics", "summarise Zn")
+    assert answer.status == "partial"
+    assert "CAUTION: includes 3 suspected fill values -999 in Zn" in answer.summary
+    assert answer.blockers == ['"summarise Zn": CAUTION: includes 3 suspected fill values -999 in Zn']
+
+
+async def test_a_suspicion_in_the_notes_counts_for_the_columns_that_were_used_only() -> None:
+    def suspect(name: str, arguments: Json) -> Json:
+        note = "SUSPECTED fill values, kept as numbers (remove them before computing): Zn has -999 in 3 rows"
+        return {"summary": f"{name} done", "results": {}, "notes": [note]}
+
+    drawn = await work(Bench("plotting", suspect), "plotting", "histogram of Zn")
+    assert drawn.status == "partial"
+    assert "SUSPECTED fill values" in drawn.summary
+    other = await work(Bench("plotting", suspect), "plotting", "histogram of Cu")
+    assert other.status == "success"
+    assert any("SUSPECTED" in text for text in other.findings)
+
+
+async def test_no_row_of_data_goes_into_the_results() -> None:
+    def rows(name: str, arguments: Json) -> Json:
+        results = {"path": "soil.csv", "columns": ["Au", "Cu"], "rows": [[1.0, 2.0]], "n_rows": 1}
+        artifact = {"path": "results/head.csv", "kind": "table", "title": "head"}
+        return {"summary": "head", "results": results, "artifacts": [artifact], "notes": []}
+
+    answer = await work(Bench("analytics", rows), "analytics", "show the first 5 rows")
+    assert answer.results == {"path": "soil.csv", "columns": ["Au", "Cu"], "n_rows": 1}
+    assert [artifact.path for artifact in answer.artifacts] == ["results/head.csv"]
+
+
+async def test_values_that_are_not_listed_are_counted() -> None:
+    def counts(name: str, arguments: Json) -> Json:
+        return {"summary": "counts", "results": {"distinct": 25, "values": [{"value": "a", "count": 3}]}, "notes": []}
+
+    answer = await work(Bench("analytics", counts), "analytics", "count values of Zn")
+    assert "24 more values are not listed, of 25" in answer.findings

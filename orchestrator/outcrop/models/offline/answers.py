@@ -42,7 +42,9 @@ def small_results(
         largest = max(sizes, key=lambda key: sizes[key])
         value = _part(kept[largest], sizes[largest] - over - len(largest) - len('{"":}'))
         if value:
-            notes.append(f"{largest}: {len(value)} of {len(kept[largest])} entries are kept here, all are in the file")
+            notes.append(
+                f"{largest}: {len(value)} of {len(kept[largest])} entries are kept here, the others are left out"
+            )
             kept[largest], sizes[largest] = value, _size({largest: value})
         else:
             notes.append(f"{largest} is left out here for its length")

@@ -13,7 +13,9 @@ from typing import Any
 from outcrop.models.offline.cards import Card, read_card
 from outcrop.models.offline.columns import Bound, ColumnBinder
 from outcrop.models.offline.conditions import Conditions, find_conditions
-from outcrop.models.offline.cues import cued
+from outcrop.models.offline.counting import query_arguments
+from outcrop.models.offline.cues import Cued, cued
+from outcrop.models.offline.guards import Clause, refusals_of
 from outcrop.models.offline.leftovers import JOINING, LIST_CUES, Reading, find_leftovers, lacks_object
 from outcrop.models.offline.mentions import Mentions, finder_of
 from outcrop.models.offline.numbers import bind_numbers
@@ -24,9 +26,11 @@ from outcrop.models.offline.restrictions import bind_conditions
 from outcrop.models.offline.retrieval import Retrieval, leading_verb
 from outcrop.models.offline.schema import Property, properties_of
 from outcrop.models.offline.strings import bind_strings
+from outcrop.models.offline.vocabulary import BACK_REFERENCES, POLITE, TASK_VERBS
 from outcrop.models.offline.words import Word, words_of
 from outcrop_schemas.messages import ToolSchema
 
+CLUSTER = "cluster"
 PATH_NAMES = ("path", "file", "table", "input")
 
 
@@ -62,6 +66,9 @@ class _Binder:
         self._asked = self._asked_words()
         self._used: set[int] = set()
         self._idle: list[str] = []
+        self._cued: list[Cued] = []
+        self._log_of: list[str] = []
+        self._has_condition = False
         self._result = Binding()
 
     def bind(self) -> Binding:
@@ -69,8 +76,10 @@ class _Binder:
         for unclear in mentions.ambiguous:
             self._result.refusals.append(f'"{unclear.text}" may be {" or ".join(unclear.columns)}; give the exact name')
         conditions = find_conditions(self._words, mentions)
+        self._has_condition = bool(conditions.found)
         self._used |= mentions.used
         self._bind_options(mentions, conditions)
+        options = set(self._used) - mentions.used
         self._bind_numbers(mentions, conditions)
         chain = self._bind_conditions(conditions)
         bound = self._bind_columns(mentions, conditions)
@@ -80,6 +89,7 @@ class _Binder:
         names = {prop.name for prop in self._properties}
         self._used |= {at for at, word in enumerate(self._words) if word.text in names}
         self._say_leftovers()
+        self._result.refusals += self._guard(mentions, conditions, options)
         self._fill_columns(bound)
         self._make_calls(bound, chain)
         return self._result
@@ -91,18 +101,40 @@ class _Binder:
         return places | ({self._words.index(self._verb)} if self._verb else set())
 
     def _not_columns(self) -> set[int]:
-        """Asked-for words are no columns, unless one is written exactly so or stands after "by" and the like."""
+        """Asked-for words are no columns, unless one is written exactly so or stands after "by" and the like.
+
+        What stands in the verb's place asks for the work even where a column has its name, and so does "groups" of a
+        clustering.
+        """
         verb = self._words.index(self._verb) if self._verb else -1
-        return {at for at in self._asked if at == verb or not self._stands_as_column(at)}
+        said = [at for at, word in enumerate(self._words) if word.kind == "word" and word.lower not in POLITE]
+        first = next((at for at in said[:1] if self._words[at].lower in TASK_VERBS), -1)
+        own = {at for at in said if self._tool.name == CLUSTER and self._words[at].stem in BACK_REFERENCES}
+        return own | {at for at in self._asked if at in (verb, first) or not self._stands_as_column(at)}
+
+    def _guard(self, mentions: Mentions, conditions: Conditions, options: set[int]) -> list[str]:
+        """What stands against doing the clause as it was bound."""
+        excepted = {at for each in self._cued if each.cue == "except" for at in (each.mention.first,)}
+        clause = Clause(
+            self._words, self._used, self._asked, self._verb, mentions, excepted, options, conditions.used,
+            takes_measures=self._takes_measures(),
+        )  # fmt: skip
+        return refusals_of(clause, self._profile)
 
     def _stands_as_column(self, at: int) -> bool:
         before = self._words[at - 1].lower if at else ""
         return self._words[at].text in self._profile.names or before in LIST_CUES | JOINING
 
+    def _takes_measures(self) -> bool:
+        """Whether the tool gets the measured columns because none is named."""
+        return any(prop.role == "columns" and prop.is_required and prop.name not in self._arguments
+                   for prop in self._properties)  # fmt: skip
+
     def _bind_options(self, mentions: Mentions, conditions: Conditions) -> None:
         options = choose(self._words, self._properties, self._card, mentions.used | conditions.used)
         self._arguments |= options.arguments
         self._used |= options.used
+        self._log_of = [each.column for at in options.log_of if (each := mentions.at(at))]
         self._result.notes += options.notes
         for said in options.unsupported:
             self._result.refusals.append(f'"{said}" is not offered by {self._tool.name}; nothing was put in its place')
@@ -116,11 +148,20 @@ class _Binder:
         self._idle += numbers.idle
         self._result.refusals += [f"{conflict}: one value is needed" for conflict in numbers.conflicts]
         self._result.blockers += [
-            f'"{said}" has no effect: no argument of {self._tool.name} takes it' for said in numbers.unbound
+            f'"{said}" has no effect: no argument of {self._tool.name} takes it'
+            for said in numbers.unbound
+            if not self._is_row_count(said)
         ]
 
+    def _is_row_count(self, said: str) -> bool:
+        """ "The 959 samples" of a table of 959 rows."""
+        pairs = zip(self._words, self._words[1:], strict=False)
+        return any(
+            word.text == said and word.number == self._profile.rows and after.stem == "row" for word, after in pairs
+        )
+
     def _bind_conditions(self, conditions: Conditions) -> list[dict[str, Any]]:
-        restriction = bind_conditions(conditions, self._properties, self._card, self._verb, self._profile)
+        restriction = bind_conditions(conditions, self._properties, self._card, self._words, self._profile)
         self._used |= conditions.used
         self._result.refusals += restriction.refusals
         self._result.notes += restriction.notes
@@ -128,6 +169,12 @@ class _Binder:
 
     def _bind_columns(self, mentions: Mentions, conditions: Conditions) -> Bound:
         free = [each for each in cued(self._words, mentions) if each.mention.first not in conditions.used]
+        self._cued = free
+        names = {each.column for each in free}
+        query = query_arguments(
+            self._words, self._properties, self._arguments, columns=len(names), has_condition=bool(conditions.found)
+        )
+        self._arguments |= query
         bound = ColumnBinder(self._properties, self._profile).bind(free)
         references = back_references(self._words, self._used | self._asked)
         bind_references(bound, references, self._properties, self._profile, self._previous)
@@ -140,14 +187,23 @@ class _Binder:
             takes_columns = any(prop.is_column for prop in self._properties)
             (self._result.refusals if takes_columns else self._result.blockers).append(said)
         self._arguments |= bound.arguments
+        self._bind_log_axes()
         return bound
+
+    def _bind_log_axes(self) -> None:
+        """ "Log Zn against Pb" has one logarithmic axis, that of Zn."""
+        for column in self._log_of:
+            axes = [axis for axis in "xy" if self._arguments.get(axis) == column]
+            self._arguments |= {f"log_{axis}": True for axis in axes}
+            if not axes:
+                self._result.refusals.append(f"{column} is on no axis, so its logarithm cannot be drawn")
 
     def _say_leftovers(self) -> None:
         own = set(self._card.vocabulary).union(*(prop.stems for prop in self._properties))
         path = self._profile.path
         reading = Reading.of(self._clause, self._words, self._verb, self._asked, self._used, own, path)
         left = find_leftovers(reading)
-        if lacks_object(reading):
+        if lacks_object(reading) and not self._has_condition:
             self._result.refusals.append(f"what is asked for is not what {self._tool.name} does")
         for name in dict.fromkeys(left.unknown):
             close = self._finder.close(name)
@@ -165,7 +221,9 @@ class _Binder:
             if prop.role != "columns" or prop.name in bound.names:
                 continue
             given = self._profile.measures
-            if prop.is_required and prop.is_list and len(given) >= max(1, prop.fewest):
+            if prop.is_required and self._profile.more:
+                self._result.refusals.append(f"the table has {self._profile.more} more columns; name those to be used")
+            elif prop.is_required and prop.is_list and len(given) >= max(1, prop.fewest):
                 self._arguments[prop.name] = given
                 shown = ", ".join(given[:20]) + (f" and {len(given) - 20} more" if len(given) > 20 else "")
                 self._result.notes.append(f"No columns were named: {self._tool.name} took all measured ones: {shown}")
@@ -193,8 +251,14 @@ class _Binder:
         calls = [
             {**self._arguments, **({name: value} if name else {}), **part} for value in values for part in chain or [{}]
         ]
+        lacking = {
+            prop.name for prop in self._properties if prop.is_required and any(prop.name not in c for c in calls)
+        }
+        if {"column", "operator"} & lacking and any(prop.name == "operator" for prop in self._properties):
+            self._result.refusals.append("which rows are meant is not said as a condition on a column, such as A > 5")
+            lacking -= {"column", "operator"}
         for prop in self._properties:
-            if prop.is_required and any(prop.name not in call for call in calls):
+            if prop.name in lacking:
                 self._result.refusals.append(f"the argument {prop.name} of {self._tool.name} is not said")
         order = [prop.name for prop in self._properties]
         ordered = [{key: call[key] for key in order if key in call} for call in calls]

@@ -27,8 +27,10 @@ from outcrop.models.offline.words import Word, name_key, words_of
 SENTENCE_MARKS = frozenset(".!?;•")
 SOFT_MARKS = frozenset(",:&–—")
 JOINING = frozenset({"and", "but", "or"})
+AROUND = SENTENCE_MARKS | SOFT_MARKS | frozenset("-*")
 SEQUENCE = frozenset({"then", "afterwards", "afterward"})
 REFUSING = frozenset({"not", "do", "don't", "never", "skip", "avoid", "no", "without"})
+SEQUELS = SEQUENCE | frozenset(("after", "finally", "next", "lastly", "last", "second", "third"))
 COLOR = "color"
 NAME_WORDS = 5
 PHRASE_WORDS = 8
@@ -40,6 +42,9 @@ class Clause:
     """One task of an objective in its own words."""
 
     text: str
+    sentence: int = 0
+    is_sequel: bool = False
+    """Whether it says itself that it comes after what was said before: "then", "finally"."""
 
     @property
     def is_negated(self) -> bool:
@@ -68,14 +73,15 @@ class Splitter:
         """The clauses in order; what holds no word is left out."""
         words = words_of(objective)
         clauses: list[Clause] = []
-        start, is_conditional = 0, False
+        start, is_conditional, sentence = 0, False, 0
         for at in range(1, len(words)):
             is_conditional = is_conditional or _is_condition(words, at - 1)
             is_task_end = not is_conditional and self._ends_task(words, start, at)
-            if is_task_end or self._ends_sentence(objective, words, at):
-                clauses += _clause(objective, words[start:at])
-                start, is_conditional = at, False
-        return clauses + _clause(objective, words[start:])
+            is_sentence_end = self._ends_sentence(objective, words, at)
+            if is_task_end or is_sentence_end:
+                clauses += _clause(objective, words[start:at], sentence)
+                start, is_conditional, sentence = at, False, sentence + is_sentence_end
+        return clauses + _clause(objective, words[start:], sentence)
 
     def _ends_sentence(self, text: str, words: Sequence[Word], at: int) -> bool:
         """Whether a sentence, or an entry of a list, ends before the word at this place."""
@@ -159,14 +165,15 @@ def _is_condition(words: Sequence[Word], at: int) -> bool:
     return words[at].lower in CONDITIONS and not HARMLESS_CONDITIONS & set(following[:3])
 
 
-def _clause(text: str, words: Sequence[Word]) -> list[Clause]:
+def _clause(text: str, words: Sequence[Word], sentence: int) -> list[Clause]:
     """The clause without the marks and connecting words around it."""
     kept = list(words)
-    while kept and ((kept[0].kind == "mark" and kept[0].text not in "([") or kept[0].lower in POLITE):
+    while kept and ((kept[0].text in AROUND) or kept[0].lower in POLITE):
         kept.pop(0)
-    while kept and ((kept[-1].kind == "mark" and kept[-1].text not in ")]%") or kept[-1].lower in JOINING):
+    while kept and ((kept[-1].text in AROUND) or kept[-1].lower in JOINING):
         kept.pop()
     said = [word for word in kept if word.kind != "mark" and word.lower not in STOP | FILLERS]
     if not said or (said[0].kind == "number" and len(kept) == 1):
         return []
-    return [Clause(text[kept[0].start : kept[-1].end])]
+    is_sequel = any(word.lower in SEQUELS for word in words[: words.index(kept[0])])
+    return [Clause(text[kept[0].start : kept[-1].end], sentence, is_sequel)]

@@ -104,7 +104,8 @@ class ColumnBinder:
 
     def _leave_out(self, bound: Bound, excepted: list[str]) -> None:
         """ "All except Zn": the columns that would be taken, without those named."""
-        if not self._many or not self._many.is_list:
+        is_whole = self._many is not None and self._many.name == "subset"
+        if not self._many or not self._many.is_list or is_whole or (self._profile.more and not bound.names):
             bound.left += excepted
             return
         given = bound.arguments.get(self._many.name) or self._profile.measures

@@ -5,94 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from outcrop.models.offline.mentions import Mention, Mentions
+from outcrop.models.offline.operators import ALONE, ORDERING, SPELLED, Operator
+from outcrop.models.offline.ranges import BOUNDS, lower_side, second_bound
 from outcrop.models.offline.vocabulary import word_set
 from outcrop.models.offline.words import Word
 from outcrop_specialists.tools.units import is_unit
 
-Operator = Literal[">", ">=", "<", "<=", "==", "!=", "between", "in", "not in", "missing", "not missing", "contains"]
 Value = float | int | str
 
-# Longest first, so that "greater than or equal to" is not read as "greater than".
-_SPOKEN: tuple[tuple[str, Operator], ...] = (
-    ("greater than or equal to", ">="),
-    ("more than or equal to", ">="),
-    ("less than or equal to", "<="),
-    ("no less than", ">="),
-    ("not less than", ">="),
-    ("not below", ">="),
-    ("no more than", "<="),
-    ("not more than", "<="),
-    ("not above", "<="),
-    ("not equal to", "!="),
-    ("not missing", "not missing"),
-    ("not empty", "not missing"),
-    ("not blank", "not missing"),
-    ("not null", "not missing"),
-    ("other than", "!="),
-    ("greater than", ">"),
-    ("larger than", ">"),
-    ("higher than", ">"),
-    ("more than", ">"),
-    ("less than", "<"),
-    ("lower than", "<"),
-    ("smaller than", "<"),
-    ("at least", ">="),
-    ("at most", "<="),
-    ("up to", "<="),
-    ("equal to", "=="),
-    ("one of", "in"),
-    ("> =", ">="),
-    ("< =", "<="),
-    ("! =", "!="),
-    ("< >", "!="),
-    ("= =", "=="),
-    ("exceeding", ">"),
-    ("exceeds", ">"),
-    ("above", ">"),
-    ("over", ">"),
-    ("below", "<"),
-    ("under", "<"),
-    ("after", ">"),
-    ("before", "<"),
-    ("since", ">="),
-    ("between", "between"),
-    ("equals", "=="),
-    ("equal", "=="),
-    ("isn't", "!="),
-    ("not", "!="),
-    ("contains", "contains"),
-    ("containing", "contains"),
-    ("missing", "missing"),
-    ("empty", "missing"),
-    ("blank", "missing"),
-    ("null", "missing"),
-    (">", ">"),
-    ("≥", ">="),
-    ("<", "<"),
-    ("≤", "<="),
-    ("=", "=="),
-    ("≠", "!="),
-)
-_SPELLED = tuple((tuple(said.split()), operator) for said, operator in _SPOKEN)
 _BEING = word_set("is are was were be being values value that which have has having of")
-_ENDS = frozenset((",", ";", ".", "and", "or", "but", "then", "where", "with", ":"))
-OPPOSITE: dict[Operator, Operator] = {
-    ">": "<=",
-    "<=": ">",
-    ">=": "<",
-    "<": ">=",
-    "==": "!=",
-    "!=": "==",
-    "in": "not in",
-    "not in": "in",
-    "missing": "not missing",
-    "not missing": "missing",
-}
-ALONE = frozenset(("missing", "not missing"))
-ORDERING = frozenset((">", ">=", "<", "<="))
+_ENDS = frozenset((",", ";", ".", "and", "or", "nor", "but", "then", "where", "with", ":", "should", "must", "shall"))
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -129,12 +53,44 @@ def find_conditions(words: Sequence[Word], mentions: Mentions) -> Conditions:
     taken: set[int] = set()
     for mention in mentions.found:
         condition = _after(words, mention, mentions) or _before(words, mention, taken)
-        if condition and taken.isdisjoint(condition.places):
-            conditions.found.append(condition)
-            taken.update(condition.places)
+        found = [condition] if condition else []
+        if condition is None or condition.operator in BOUNDS:
+            found = _bounds(words, mention, condition)
+        if found and taken.isdisjoint(found[0].places):
+            conditions.found += found
+            taken.update(place for each in found for place in each.places)
     joints = {_joint(words, left, right) for left, right in zip(conditions.found, conditions.found[1:], strict=False)}
     conditions.is_any, conditions.is_mixed = joints == {"or"}, len(joints) > 1
     return conditions
+
+
+def is_ordering(words: Sequence[Word]) -> bool:
+    """Whether these words state a bound: `above`, `more than`, `>=`."""
+    return any(_operator(words, at)[0] in (*ORDERING, "between") for at in range(len(words)))
+
+
+def _bounds(words: Sequence[Word], mention: Mention, condition: Condition | None) -> list[Condition]:
+    """Both bounds of a range on one column: one `between` where both count as inside, else two conditions."""
+    found: list[Condition] = [condition] if condition else []
+    if side := lower_side(words, mention.first):
+        operator, number, place = side
+        places = tuple(range(place, condition.places[-1] + 1 if condition else mention.end))
+        found.insert(0, Condition(mention.column, _bound(operator), (_plain(number),), places))
+    elif condition and (more := second_bound(words, condition.places[-1] + 1, _operator)):
+        operator, number, end = more
+        _, end = _value(words, end - 1, Mentions())
+        places = tuple(range(condition.places[0], end))
+        unit = _unit(words, end - 1, end) or condition.unit
+        found.append(Condition(mention.column, _bound(operator), (_plain(number),), places, unit))
+    if len(found) == 2 and {each.operator for each in found} == {">=", "<="}:
+        places = tuple(sorted({*found[0].places, *found[1].places}))
+        values = (*found[0].values, *found[1].values)
+        return [Condition(mention.column, "between", values, places, found[0].unit or found[1].unit)]
+    return found
+
+
+def _bound(operator: str) -> Operator:
+    return next(each for each in ORDERING if each == operator)
 
 
 def _after(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Condition | None:
@@ -153,7 +109,9 @@ def _after(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Condi
     elif operator in ALONE:
         values = ()
     else:
-        values, at = _values(words, at, mentions, is_list=operator in ("==", "!=", "in"))
+        if at < len(words) and words[at].lower in ("either", "neither"):
+            operator, at = ("in" if words[at].lower == "either" else "not in"), at + 1
+        values, at = _values(words, at, mentions, is_list=operator in ("==", "!=", "in", "not in"))
     if operator not in ALONE and not values:
         return None
     if operator in ORDERING and any(isinstance(value, str) and not _DATE.fullmatch(value) for value in values):
@@ -174,9 +132,9 @@ def _before(words: Sequence[Word], mention: Mention, taken: set[int]) -> Conditi
         return None
     if words[at].lower in ("missing", "without") and words[at + 1 : mention.first] == []:
         return Condition(mention.column, "missing", (), tuple(range(at, mention.end)))
-    if words[at].kind != "number":
+    if words[at].kind != "number" or _is_relative(words, at):
         return None
-    for said, operator in _SPELLED:
+    for said, operator in SPELLED:
         start = at - len(said)
         if start >= 0 and tuple(word.lower for word in words[start:at]) == said and operator not in ALONE:
             unit = _unit(words, at + 1, mention.first)
@@ -185,7 +143,7 @@ def _before(words: Sequence[Word], mention: Mention, taken: set[int]) -> Conditi
 
 
 def _operator(words: Sequence[Word], at: int) -> tuple[Operator | None, int]:
-    for said, operator in _SPELLED:
+    for said, operator in SPELLED:
         end = at + len(said)
         if tuple(word.lower for word in words[at:end]) == said:
             while end < len(words) and words[end].lower in ("to", "than", "a", "an", "the"):
@@ -231,6 +189,8 @@ def _value(words: Sequence[Word], at: int, mentions: Mentions) -> tuple[Value | 
         return None, at
     word = words[at]
     if word.kind == "number":
+        if _is_relative(words, at):
+            return None, at
         end = at + 1
         while end < len(words) and (words[end].text == "%" or _is_unit(words, end)) and mentions.at(end) is None:
             end += 1
@@ -246,6 +206,12 @@ def _value(words: Sequence[Word], at: int, mentions: Mentions) -> tuple[Value | 
     ):
         end += 1
     return (" ".join(each.text for each in words[at:end]), end) if end > at else (None, at)
+
+
+def _is_relative(words: Sequence[Word], at: int) -> bool:
+    """Whether a number is no value of the column: "the 90th percentile", "2 standard deviations", "3 times"."""
+    near = {word.stem for word in words[at + 1 : at + 3]}
+    return not words[at].text[-1:].isdigit() or bool(near & {"quantil", "deviat", "sigma", "time", "sd", "percent"})
 
 
 def _unit(words: Sequence[Word], start: int, end: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from outcrop.models.offline.mentions import Mention, Mentions
+from outcrop.models.offline.polarity import EXCEPTING_PAIRS
 from outcrop.models.offline.vocabulary import DETERMINERS
 from outcrop.models.offline.words import Word
 
@@ -15,7 +16,9 @@ Cue = Literal["main", "by", "color", "against", "with", "except", "x", "y"]
 _BY = frozenset(("by", "per", "each", "every", "across", "within", "according"))
 _COLOR = frozenset(("color", "shade"))
 _AGAINST = frozenset(("against", "versus", "vs", "vs."))
-_EXCEPT = frozenset(("except", "excluding", "without", "ignoring", "omitting", "besides", "not"))
+_EXCEPT = frozenset(
+    ("except", "excluding", "without", "ignoring", "omitting", "besides", "not", "excepting", "exclude")
+)
 _MAIN = frozenset(("on", "of", "for", "in", "from", "using", "between", "among", "where", "summarise", "summarize"))
 _LISTED = frozenset((",", "and", "&", "or", "/", "+", "(", "then", "to"))
 _SKIPPED = DETERMINERS | {"column", "columns", "variable", "element", "type", "of", "log10", "ln", "log"}
@@ -51,7 +54,14 @@ def _direct(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Cue 
         at -= 1
     if at < 0 or mentions.at(at) is not None:
         return None
+    while at > 1 and words[at].lower == "of" and words[at - 1].lower in ("log", "log10", "ln", "logarithm"):
+        at -= 2
+        if mentions.at(at) is not None:
+            return None
     word, before = words[at].lower, words[at - 1] if at else None
+    if before is not None and (before.lower in _EXCEPT or (before.lower, word) in EXCEPTING_PAIRS):
+        # "but not on Cu", "not including Cu", "apart from Cu".
+        return "except"
     if word == "than" and before is not None and before.lower == "other":
         return "except"
     if word == "as" and before is not None and before.lower in ("x", "y"):

@@ -14,6 +14,8 @@ PLAIN_KEYS = frozenset(("columns",))
 DIGITS = 6
 DEPTH = 2
 RECORDS = 3
+COUNTED = (("name", "missing"), ("value", "count"))
+COUNTED_KEYS = 4
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TEXT_CHARS = 60
 
@@ -44,10 +46,25 @@ def _parts(results: Mapping[str, Any], depth: int, known: set[str] | None) -> It
             yield f"{_words(key)} {number_text(value)}"
         elif isinstance(value, list) and value and all(_is_plain(item) for item in value):
             yield f"{_words(key)}: {', '.join(map(number_text, value[:10]))}" + (" …" if len(value) > 10 else "")
+        elif isinstance(value, list) and (pairs := _pairs(value)):
+            yield f"{_words(key)}: {', '.join(pairs)}"
         elif isinstance(value, list):
             for record in value[:RECORDS]:
                 if isinstance(record, dict):
                     yield f"{_words(key)}: {_flat(record)}"
+
+
+def _pairs(records: list[Any]) -> list[str]:
+    """Records that count something, all of them told: missing cells by column, rows by value."""
+    found = []
+    for record in records:
+        name, count = next(
+            ((a, b) for a, b in COUNTED if isinstance(record, dict) and {a, b} <= record.keys()), ("", "")
+        )
+        if not name or len(record) > COUNTED_KEYS:
+            return []
+        found.append(f"{number_text(record[name])} {number_text(record[count])}")
+    return found
 
 
 def _is_told(value: Any, known: set[str]) -> bool:

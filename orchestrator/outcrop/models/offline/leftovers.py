@@ -28,6 +28,8 @@ LIST_CUES = word_set("on of for in between by against versus vs vs. per except e
 STRICT_CUES = word_set("by per against versus vs vs.")
 WORDS_LIKE_ELEMENTS = frozenset(("lead",))
 SMALL = STOP | GENERIC | POLITE | NEUTRAL | NEGATIONS
+MEASURED = word_set("grade grades content contents concentration level levels value values amount")
+"""What a column holds, before "of" and its name: "the mean grade of Cu"."""
 JOINING = frozenset((",", "and", "&", "or", "/"))
 CONTINUED_WORDS = 2
 """A further entry of a list is a name of at most so many words; a longer one is a remark."""
@@ -89,7 +91,10 @@ def find_leftovers(reading: Reading) -> Leftovers:
     left, listed = Leftovers(), set[int]()
     for cue, entry in _entries(reading):
         head_is_known = reading.is_expected(entry[-1]) if cue in STRICT_CUES else reading.is_known(entry[-1])
-        if not head_is_known and not any(at in reading.bound for at in entry):
+        after = reading.words[entry[-1] + 1].lower if entry[-1] + 1 < len(reading.words) else ""
+        if after == "of" and reading.words[entry[-1]].lower in MEASURED:
+            listed.update(entry)
+        elif not head_is_known and not any(at in reading.bound for at in entry):
             said = reading.text[reading.words[entry[0]].start : reading.words[entry[-1]].end]
             left.unknown.append(reading.words[entry[0]].inner if len(entry) == 1 else said)
             listed.update(entry)

@@ -7,6 +7,7 @@ count only as written, because "as", "in" and "no" are words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -17,6 +18,7 @@ from outcrop.models.offline.subject import ELEMENTS, PLACES
 from outcrop.models.offline.vocabulary import GENERIC, STOP, word_set
 from outcrop.models.offline.words import Word, name_key, squeeze, words_of
 from outcrop_specialists.tools.chemistry import SYMBOLS, symbol_of
+from outcrop_specialists.tools.units import is_unit
 
 LONGEST_NAME_WORDS = 12
 SHORT_NAME_LETTERS = 2
@@ -77,6 +79,7 @@ class ColumnFinder:
         self._bases = _index(profile.columns, lambda column: [column.base])
         self._squeezed_bases = _index(profile.columns, lambda column: [squeeze(column.base)])
         self._symbols = _index(profile.columns, lambda column: [symbol_of(column.base) or ""])
+        self._measured = _index(profile.columns, _measured_symbol)
         self._stems = _index(profile.columns, lambda column: [name_key(column.name), name_key(column.base)])
         self._longest = max((len(words_of(column.name)) for column in profile.columns), default=0)
 
@@ -120,11 +123,10 @@ class ColumnFinder:
         if len(places) == 1:
             return self._of_word(words, places.start)
         said = _slice(text, words, places)
-        if any(words[place].text in ",;" for place in places):
+        if said in self._exact or any(words[place].text in ",;" for place in places):
             return self._exact.get(said, [])
         return (
-            self._exact.get(said)
-            or self._folded.get(said.casefold())
+            self._folded.get(said.casefold())
             or self._squeezed.get(squeeze(said))
             or self._squeezed_bases.get(squeeze(said))
             or self._stems.get(name_key(said), [])
@@ -138,9 +140,10 @@ class ColumnFinder:
         if said in self._exact or said in self._bases or said in SYMBOLS:
             if _reads_as_word(words, place):
                 return []
-            exact = self._exact.get(said) or self._bases.get(said) or self._symbols.get(said, [])
-            if exact:
-                return exact
+            if said in self._exact:
+                return self._exact[said]
+            if exact := self._bases.get(said) or self._symbols.get(said, []):
+                return self._with_measured(exact, symbol_of(said) or "")
         if len(squeeze(said)) <= SHORT_NAME_LETTERS or (word.kind != "quoted" and word.lower in STOP):
             return []
         found = self._folded.get(said.casefold()) or self._squeezed.get(squeeze(said))
@@ -149,10 +152,14 @@ class ColumnFinder:
             found = self._stems.get(name_key(said), [])
         return found
 
+    def _with_measured(self, found: list[str], symbol: str) -> list[str]:
+        """The columns found for an element with any other of it, such as `Cu_ppm_pXRF` beside `Cu_pct`."""
+        return list(dict.fromkeys([*found, *self._measured.get(symbol, [])]))
+
     def _of_meaning(self, word: str) -> list[str]:
         """The column of an element or a coordinate called by its common name."""
         if word in ELEMENTS:
-            return self._symbols.get(ELEMENTS[word], [])
+            return self._with_measured(self._symbols.get(ELEMENTS[word], []), ELEMENTS[word])
         for place, (role, names) in PLACES.items():
             if word == place or word in names.split():
                 return [column.name for column in self._profile.with_role(role)][:1]
@@ -163,6 +170,12 @@ class ColumnFinder:
 def finder_of(profile: Profile) -> ColumnFinder:
     """The finder of a table; one for all steps of a turn."""
     return ColumnFinder(profile)
+
+
+def _measured_symbol(column: Column) -> list[str]:
+    """The symbol at the front of a name in which a unit follows, whatever comes after: Cu of `Cu_ppm_pXRF`."""
+    first, *rest = re.split(r"[_\s-]+", column.name)
+    return [symbol_of(first) or ""] if any(is_unit(part) for part in rest[:1]) and column.is_numeric else []
 
 
 def _reads_as_word(words: Sequence[Word], place: int) -> bool:

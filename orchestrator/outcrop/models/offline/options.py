@@ -20,6 +20,8 @@ LOG10 = "log10"
 LOG_STEMS = frozenset(("log", "logarithm"))
 AXES = frozenset("xy")
 TRUE = frozenset(("true", "yes", "on", "1"))
+STANDARDIZE = "standardize"
+SCALING = ("scale", "normal")
 BRACKET_WORDS = 4
 """Longer remarks in the brackets of a description are explanations, not names of a value."""
 # A value that is an everyday word is meant only beside the name of its property: "keep first", "lower case".
@@ -33,6 +35,8 @@ class Chosen:
     arguments: dict[str, Any] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
     unsupported: list[str] = field(default_factory=list)
+    log_of: list[int] = field(default_factory=list)
+    """Places of columns right after "log" where a tool has an axis for each: which axis is known later."""
     notes: list[str] = field(default_factory=list)
 
     def take(self, prop: Property, value: Any, places: Sequence[int]) -> None:
@@ -95,9 +99,14 @@ class _Chooser:
         if self._is_negated(places[0]):
             return
         self._chosen.used.update(places)
-        if self._axes:
+        column = self._column_after(places[-1])
+        if self._axes and column is not None:
+            self._chosen.log_of.append(column)
+        elif self._axes:
             for axis in self._axes_named(places[-1]) or self._axes:
                 self._chosen.arguments[self._axes[axis].name] = True
+        elif self._log and {"y", "count", "frequenc", "vertic"} & {word.stem for word in self._words[places[-1] :]}:
+            self._chosen.unsupported.append("log y axis")
         elif self._log:
             self._chosen.arguments[self._log.name] = True
         elif self._log_choice:
@@ -105,6 +114,13 @@ class _Chooser:
             self._chosen.notes.append(f'"{said.text}" was taken as log10')
         else:
             self._chosen.unsupported.append(said.text)
+
+    def _column_after(self, place: int) -> int | None:
+        """The place of a column that follows a logarithm: "log Zn", "log10 of Zn", "log10(Zn)"."""
+        at = place + 1
+        while at < len(self._words) and self._words[at].lower in ("of", "(", "the", "base", "10", "-"):
+            at += 1
+        return at if at < len(self._words) and at in self._skip else None
 
     def _axes_named(self, place: int) -> list[str]:
         """The axis in "log x axis", "log-y" or "logarithmic axis for x"."""
@@ -118,6 +134,8 @@ class _Chooser:
         for prop in self._properties:
             if prop.kind != "boolean" or prop.name in self._chosen.arguments:
                 continue
+            if prop.name == STANDARDIZE and self._choose_scaling(prop):
+                continue
             said = self._assigned(prop)
             if said:
                 self._chosen.take(prop, self._words[said[-1]].lower in TRUE, said)
@@ -127,6 +145,18 @@ class _Chooser:
             if found and len(found) == len(places):
                 is_off = any(self._is_negated(at) or self._words[at].lower.startswith("un") for at in found)
                 self._chosen.take(prop, not is_off, found)
+
+    def _choose_scaling(self, prop: Property) -> bool:
+        """ "Without scaling", "unscaled", "not normalised" and "covariance" switch standardising off."""
+        for at, word in enumerate(self._words):
+            if not self._is_free(at) or (at and self._words[at - 1].stem in LOG_STEMS):
+                continue
+            is_scaling = any(_answers(word, said) for said in SCALING)
+            is_off = word.stem == "covari" or (is_scaling and (self._is_negated(at) or word.lower.startswith("un")))
+            if is_off or (is_scaling and word.lower.endswith(("ed", "ing"))):
+                self._chosen.take(prop, not is_off, [at])
+                return True
+        return False
 
     def _assigned(self, prop: Property) -> list[int]:
         """The places of `log_x = true`."""

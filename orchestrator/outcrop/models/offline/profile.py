@@ -45,6 +45,8 @@ class Profile:
     path: str
     columns: tuple[Column, ...]
     rows: int | None = None
+    more: int = 0
+    """So many further columns the table has of which only the names are known, or not even these."""
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -71,8 +73,11 @@ def read_profile(found: Any, path: str) -> Profile:
     record = found if isinstance(found, dict) else {}
     given = record.get("columns")
     columns = [_column(entry) for entry in given] if isinstance(given, list) else []
-    rows = record.get("rows")
-    return Profile(path, tuple(_distinct(columns)), rows if isinstance(rows, int) else None)
+    named = record.get("more_names")
+    further = [_column(entry) for entry in named] if isinstance(named, list) else []
+    rows, more = record.get("rows"), record.get("more_columns")
+    more = max(more if isinstance(more, int) else 0, len(further))
+    return Profile(path, tuple(_distinct([*columns, *further])), rows if isinstance(rows, int) else None, more)
 
 
 def joined(profiles: Sequence[Profile]) -> frozenset[str]:

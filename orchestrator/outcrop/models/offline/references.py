@@ -12,7 +12,9 @@ from outcrop.models.offline.schema import Property
 from outcrop.models.offline.vocabulary import BACK_REFERENCES, PRONOUNS
 from outcrop.models.offline.words import Word
 
-GROUPING_CUES = frozenset(("by", "per", "each", "every", "within", "across"))
+GROUPING_CUES = frozenset(("by", "per", "each", "every", "within", "across", "between", "among"))
+GROUPS = frozenset(("cluster", "group", "class"))
+SAME = frozenset(("columns", "elements", "variables", "features", "column", "element", "ones", "variable"))
 CUE_REACH = 3
 """So many words before "group" the cue of a grouping may stand: "for each of the groups"."""
 
@@ -69,6 +71,10 @@ class References:
     grouping: list[int] = field(default_factory=list)
     pronouns: list[int] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
+    is_same: bool = False
+    """Whether "the same columns" are spoken of, for which there is no default."""
+    names_groups: bool = False
+    """Whether groups are spoken of, in whatever way: a tool that can group must then do it."""
 
     @property
     def used(self) -> set[int]:
@@ -81,7 +87,11 @@ def back_references(words: Sequence[Word], used: Collection[int] = ()) -> Refere
     for at, word in enumerate(words):
         if word.lower in PRONOUNS and word.kind == "word":
             references.pronouns.append(at)
+        elif word.lower == "same" and any(near.lower in SAME for near in words[at + 1 : at + 3]):
+            references.pronouns.append(at)
+            references.is_same = True
         elif word.stem in BACK_REFERENCES:
+            references.names_groups = references.names_groups or word.stem in GROUPS
             near = words[max(0, at - CUE_REACH) : at]
             is_grouping = any(before.lower in GROUPING_CUES for before in near)
             if is_grouping and at not in used:
@@ -100,32 +110,48 @@ def bind_references(
     wanted = next((prop for prop in properties if prop.role in ("label-column", "by-column")), None)
     if wanted and wanted.name not in bound.names:
         is_asked = bool(references.grouping) or wanted.role == "label-column" or (is_plot and bool(labels))
-        if not labels and references.grouping:
+        # "Compare Zn between the clusters", "map the clusters": never about all rows at once.
+        is_needed = wanted.role == "by-column" and (references.names_groups or (is_plot and bool(references.groups)))
+        is_asked = is_asked or is_needed
+        if not labels and (references.grouping or is_needed):
             labels = [column.name for column in profile.with_role("cluster")]
         if is_asked and labels:
             bound.arguments[wanted.name] = labels[0]
             if len(labels) > 1:
                 bound.notes.append(f"{wanted.name} is {labels[0]}; the others are {', '.join(labels[1:])}")
-        elif references.grouping:
+        elif references.grouping or is_needed:
             references.refusals.append("no column of groups is known; name the column")
+    elif wanted and is_plot and references.groups and bound.arguments.get(wanted.name) not in _labels(profile, labels):
+        references.refusals.append(f"groups and {bound.arguments.get(wanted.name)} cannot colour the same points")
     elif references.grouping and not wanted:
         references.refusals.append("groups are spoken of, and there is no argument for them")
     if references.pronouns and previous.columns and not bound.names - {wanted.name if wanted else ""}:
-        _bind_them(bound, properties, [name for name in previous.columns if name in profile.names])
+        columns = [name for name in previous.columns if name in profile.names]
+        _bind_them(bound, properties, columns, is_same=references.is_same)
+    if references.is_same and not bound.names - {wanted.name if wanted else ""}:
+        references.refusals.append("the same columns are spoken of, and no earlier step tells which; name them")
 
 
-def _bind_them(bound: Bound, properties: Sequence[Property], columns: list[str]) -> None:
+def _labels(profile: Profile, labels: Sequence[str]) -> set[str]:
+    return {*labels, *(column.name for column in profile.with_role("cluster"))}
+
+
+def _bind_them(bound: Bound, properties: Sequence[Property], columns: list[str], *, is_same: bool) -> None:
     """The columns of the step before: as two axes, "plot them against each other", as a list, or one at a time."""
     x = next((prop for prop in properties if prop.role == "x-column" and prop.is_required), None)
     y = next((prop for prop in properties if prop.role == "y-column" and prop.is_required), None)
     many = next((prop for prop in properties if prop.role == "columns"), None)
     one = next((prop for prop in properties if prop.role == "column"), None)
+    by = next((prop for prop in properties if prop.role == "by-column"), None)
     if x and y and len(columns) == 2:
         bound.arguments |= {x.name: columns[0], y.name: columns[1]}
-    elif many and many.is_required and columns:
+    elif many and (many.is_required or is_same) and columns:
         bound.arguments[many.name] = columns
     elif one and len(columns) == 1:
         bound.arguments[one.name] = columns[0]
+    elif not x and by and columns and any(prop.role == "x-column" for prop in properties):
+        # "Summarise Zn and map it": a map coloured by Zn.
+        bound.each = (by.name, columns[:8])
     elif one and columns:
         bound.each = (one.name, columns[:8])
     else:

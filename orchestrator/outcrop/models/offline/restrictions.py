@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outcrop.models.offline.cards import Card
-from outcrop.models.offline.conditions import ALONE, OPPOSITE, Condition, Conditions, Operator
+from outcrop.models.offline.conditions import Condition, Conditions
+from outcrop.models.offline.operators import ALONE, OPPOSITE, Operator
+from outcrop.models.offline.polarity import polarity_of
 from outcrop.models.offline.profile import Profile
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.words import Word, squeeze
-
-REMOVING = frozenset(("remov", "exclud", "omit", "reject", "leav"))
 
 _SPELLINGS: dict[Operator, tuple[str, ...]] = {
     ">": (">", "gt", "greater"),
@@ -40,7 +40,7 @@ class Restriction:
 
 
 def bind_conditions(
-    conditions: Conditions, properties: Sequence[Property], card: Card, verb: Word | None, profile: Profile
+    conditions: Conditions, properties: Sequence[Property], card: Card, words: Sequence[Word], profile: Profile
 ) -> Restriction:
     """Several conditions become a chain of calls, each on what the one before kept."""
     restriction = Restriction()
@@ -59,7 +59,12 @@ def bind_conditions(
     if len(conditions.found) > 1 and column.role != "column":
         restriction.refusals.append(f"{card.name} takes one condition at a time: {said}")
         return restriction
-    is_removal = verb is not None and verb.stem in REMOVING
+    polarity = polarity_of(words, conditions.used)
+    if polarity == "unclear":
+        restriction.refusals.append(f"it is not clear whether rows with {said} are to be kept or left out")
+        return restriction
+    is_removal = polarity == "remove"
+    others = _keep_others(properties)
     if len(conditions.found) > 1 and (conditions.is_mixed or conditions.is_any is not is_removal):
         # "a or b" to keep, "a and b" to drop: neither is a chain of conditions that all hold.
         joint = "a mix of and/or" if conditions.is_mixed else "or" if conditions.is_any else "and, to be removed"
@@ -67,19 +72,29 @@ def bind_conditions(
         return restriction
     for condition in conditions.found:
         _check_unit(condition, profile, restriction)
-        wanted = _opposite(condition) if is_removal else condition
+        _check_kind(condition, profile, restriction)
+        wanted = _opposite(condition) if is_removal and not others else condition
         choice = _choice(wanted, operator) if wanted else None
         if wanted is None or choice is None:
             restriction.refusals.append(
                 f"{card.name} cannot {'leave out' if is_removal else 'keep'} {spoken(condition)}"
             )
             continue
-        restriction.calls.append({column.name: wanted.column, operator.name: choice, **_value(wanted, value)})
-        if is_removal:
+        call = {column.name: wanted.column, operator.name: choice, **_value(wanted, value)}
+        restriction.calls.append({**call, **(others if is_removal else {})})
+        if is_removal and others:
+            stayed = "" if condition.operator in ALONE else "; rows without a value stayed"
+            restriction.notes.append(f"Rows with {spoken(condition)} were left out{stayed}")
+        elif is_removal:
             restriction.notes.append(
                 f"Rows with {spoken(condition)} were left out by keeping those with {spoken(wanted)}"
             )
     return restriction
+
+
+def _keep_others(properties: Sequence[Property]) -> dict[str, Any]:
+    """The argument by which a tool keeps the rows that do not meet the condition, those without a value too."""
+    return next(({prop.name: "others"} for prop in properties if prop.name == "keep" and "others" in prop.choices), {})
 
 
 def spoken(condition: Condition) -> str:
@@ -95,13 +110,21 @@ def spoken(condition: Condition) -> str:
 def _check_unit(condition: Condition, profile: Profile, restriction: Restriction) -> None:
     """A threshold in another unit than the column's would keep the wrong rows."""
     column = profile.column(condition.column)
-    if not condition.unit or column is None:
+    if not condition.unit or column is None or not any(isinstance(value, int | float) for value in condition.values):
         return
     if not column.unit:
-        restriction.notes.append(f"{condition.column} has no known unit; {condition.unit} was taken as its unit")
+        restriction.refusals.append(f"{condition.column} has no known unit; give the value without {condition.unit}")
     elif column.unit.strip().casefold() != condition.unit.casefold():
         said = f"{condition.column} is in {column.unit}, the condition in {condition.unit}"
         restriction.refusals.append(f"{said}; give the value in {column.unit}")
+
+
+def _check_kind(condition: Condition, profile: Profile, restriction: Restriction) -> None:
+    """A text is no value of a column of numbers: "Zn is high"."""
+    column = profile.column(condition.column)
+    texts = [value for value in condition.values if isinstance(value, str) and not value[:1].isdigit()]
+    if column and column.is_numeric and texts and condition.operator != "contains":
+        restriction.refusals.append(f'"{texts[0]}" is no number, and {condition.column} is a column of numbers')
 
 
 def _opposite(condition: Condition) -> Condition | None:

@@ -24,6 +24,7 @@ NAMED = 10.0
 LOOSENESS = 3
 """How many other content words may stand among those of a phrase: "remove all the obviously duplicated rows"."""
 
+OBJECT_STARTS = frozenset(("on", "by", "rows", "samples", "data", "into", "all", "only"))
 WORDS_WITHOUT_VERB = 2
 """A phrase with more words than this is known by them, whatever neutral verb it begins with."""
 
@@ -107,10 +108,16 @@ def _neutral_stems() -> frozenset[str]:
 
 def leading_verb(words: Sequence[Word], columns: Collection[str] = ()) -> Word | None:
     """The verb that a clause begins with; None where it begins otherwise (a noun with its article, a column)."""
-    for word in words:
+    for at, word in enumerate(words):
         if word.kind == "word" and word.lower in POLITE:
             continue
-        is_verb = word.kind == "word" and word.lower not in DETERMINERS and word.lower not in columns
+        # "cluster the samples" is a task even where a column is called cluster; "unscaled PCA" begins with no verb.
+        following = words[at + 1].lower if at + 1 < len(words) else ""
+        goes_on = following[:1].isalnum() and (following not in STOP or following in DETERMINERS | OBJECT_STARTS)
+        is_task = word.lower in TASK_VERBS and goes_on
+        is_column = word.lower in columns and not is_task
+        is_participle = word.lower.startswith("un") and word.lower.endswith("ed")
+        is_verb = word.kind == "word" and word.lower not in DETERMINERS and not is_column and not is_participle
         if (
             any(map(str.isdigit, word.text))
             or word.number is not None

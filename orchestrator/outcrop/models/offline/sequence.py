@@ -22,6 +22,8 @@ DRAWING = frozenset(("plot", "draw", "map"))
 CLEANING = "cleaning"
 
 _WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
+_COMPONENT = re.compile(r"\bPC\d+\b")
+_REDUCES = re.compile("reduc")
 
 
 @dataclass
@@ -113,7 +115,8 @@ def _look(record: Record, table: _Table, progress: Progress, attempt: Try) -> No
     made = source.done if source else None
     if source and made:
         record.previous = Previous.of_results(source.step.card.name, made.results, made.columns)
-    labelled = made.table if made and record.previous and record.previous.labels else None
+    is_labelled = bool(record.previous and record.previous.labels) or _names_component(record.step)
+    labelled = made.table if made and is_labelled else None
     if labelled is None and table.held_by:
         if table.held_by.failure:
             record.failure = f'it needs the table of "{quoted(table.held_by.step.clause)}", which failed'
@@ -160,7 +163,14 @@ def referent(step: Step, earlier: Sequence[Record]) -> Record | None:
         by_name = next((record for record in others if _is_named(record.step, makers)), None)
         # A tool that is not named for groups may make them all the same; its results will tell.
         return by_name or next((record for record in others if record.is_open or _has_labels(record)), None)
+    if _names_component(step):
+        # "Plot PC1 against PC2" is about the scores of a PCA.
+        return next((record for record in others if _REDUCES.search(record.step.card.name)), None)
     return others[0] if references.pronouns and others else None
+
+
+def _names_component(step: Step) -> bool:
+    return bool(_COMPONENT.search(step.clause))
 
 
 def _is_named(step: Step, makers: set[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from outcrop.models.offline.answers import cut, sentence, sentences, small_results, smaller
@@ -11,7 +12,7 @@ from outcrop.models.offline.cards import own_cards
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
 from outcrop.models.offline.profile import Profile, joined, read_profile
 from outcrop.models.offline.references import Previous
-from outcrop.models.offline.sequence import Attempt, Done, Progress, Record, replaces_table, work_through
+from outcrop.models.offline.sequence import CLEANING, Attempt, Done, Progress, Record, replaces_table, work_through
 from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
 from outcrop.models.offline.tables import targets_of, unusable
 from outcrop_schemas import limits
@@ -20,6 +21,9 @@ from outcrop_specialists.completion import COMPLETE
 
 INSPECT = "inspect_dataset"
 FILES_INSPECTED = 3
+SUSPECTED = "SUSPECTED"
+ROWS_OF_DATA = frozenset(("rows", "preview"))
+_CAUTION = re.compile(r"CAUTION: includes .+?(?=; see notes|$)")
 _ROLE = re.compile(r"You are the ([\w-]+) specialist")
 
 
@@ -114,6 +118,8 @@ class SpecialistTurn:
         _gather(done, answers, is_chain=binding.is_chain)
         done.blockers += failures
         done.columns = tuple(name for call in binding.calls for name in _columns_of(call))
+        if not step.is_reporting:
+            _doubt(done, is_whole=self._role != CLEANING)
         return Attempt(done=done)
 
     def _complete(self, plan: Plan, progress: Progress, blockers: list[str]) -> Call:
@@ -170,6 +176,32 @@ def _gather(done: Done, answers: list[Answer], *, is_chain: bool) -> None:
         _artifact(found) for found in (reversed(artifacts) if is_chain else artifacts) if found.get("path")
     ]
     done.notes += [note for answer in answers for note in answer.texts("notes")]
+    for answer in answers:
+        distinct, values = answer.results.get("distinct"), answer.results.get("values")
+        if isinstance(distinct, int) and isinstance(values, list) and distinct > len(values):
+            done.notes.append(f"{distinct - len(values)} more values are not listed, of {distinct}")
+
+
+def _doubt(done: Done, *, is_whole: bool) -> None:
+    """Suspected fill values or totals in a column that was used: beside the figures and among what is open."""
+    if cautions := _CAUTION.findall(done.summary):
+        done.blockers += cautions
+        return
+    known = done.results.get("columns")
+    listed = [name for name in known if isinstance(name, str)] if isinstance(known, dict | list) else []
+    used = {*done.columns, *listed}
+    for note in [note for note in done.notes if SUSPECTED in note]:
+        names = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", note) for name in used)
+        if names or (is_whole and not used) or (is_whole and "total" in note):
+            done.notes.remove(note)
+            done.blockers.append(note)
+            done.summary = f"{sentence(done.summary)} {sentence(note)}" if done.summary else sentence(note)
+
+
+def _without_rows(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results without rows of data; those are in the file that the tool wrote."""
+    is_data = isinstance(results.get("rows"), list)
+    return {key: value for key, value in results.items() if key not in ROWS_OF_DATA or not is_data}
 
 
 def _title(answer: Answer, number: int) -> str:
@@ -195,7 +227,7 @@ def _columns_of(arguments: dict[str, Any]) -> list[str]:
 
 def _results(done: list[Record]) -> dict[str, Any]:
     """The results of the only step as they are, those of several each under its tool."""
-    found = [(record.step.card.name, dict(record.done.results)) for record in done if record.done]
+    found = [(record.step.card.name, _without_rows(record.done.results)) for record in done if record.done]
     if len(found) == 1:
         return found[0][1]
     return {f"{number}_{name}": results for number, (name, results) in enumerate(found, start=1)}

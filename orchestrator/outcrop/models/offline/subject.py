@@ -39,7 +39,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "alr": ("alr", "additive log ratio", "additive log ratios"),
     "sqrt": ("sqrt", "square root", "square roots"),
     "boxcox": ("box cox", "yeo johnson"),
-    "zscore": ("z score", "z scores", "zscore", "zscores", "standard score", "standard scores"),
+    "zscore": ("z score", "z scores", "zscore", "zscores", "standard score", "standard scores", "standard deviations"),
     "mad": ("mad", "median absolute deviation", "robust", "modified z score", "modified z scores", "robust z scores"),
     "iqr": ("iqr", "interquartile range", "tukey", "tukey fences"),
     "mahalanobis": ("mahalanobis",),

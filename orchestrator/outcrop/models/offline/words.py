@@ -57,7 +57,7 @@ class Word:
 
     @property
     def number(self) -> float | None:
-        """The value of a number, also one written as a word (two to twelve); None for anything else."""
+        """The value of a number, also one written as a word (two to twenty, and the tens); None for anything else."""
         if self.kind == "word":
             return NUMERALS.get(self.lower)
         if self.kind != "number":
