@@ -14,14 +14,20 @@ EPILOG = "Exit status: 0 success or partial, 1 every other status or a workspace
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
+    if sys.stdout is None:
+        # Started with `>&-`: what is said goes nowhere.
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     try:
-        code = run(list(sys.argv[1:] if argv is None else argv))
+        try:
+            code = run(list(sys.argv[1:] if argv is None else argv))
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 0
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = 130
-    except (BrokenPipeError, AttributeError):
-        # The reader of our output is gone (`| head`), or there never was one (`>&-`). Nothing must be flushed at exit.
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    except BrokenPipeError:
+        # The reader of our output is gone (`| head`). What waits in the buffer must go nowhere at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
 

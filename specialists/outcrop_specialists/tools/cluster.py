@@ -78,6 +78,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         notes.append(f"centres of {len(names)} columns are too many to list; summarize by {label_column} gives them")
     sizes = ", ".join(str(count) for count in results["counts"].values())
     text = f"{results['clustered']} of {results['rows']} rows in {results['n_clusters']} groups of {sizes}"
+    text += f" ({arguments.method} on {_scale(arguments)})"
     text += suspicions(table.frame, names)
     return ToolResult(text, results, [published.artifact], [*table.notes, *taken.notes(), *notes])
 
@@ -165,6 +166,12 @@ def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments
     if arguments.method == "dbscan":
         results["noise"] = int((labels == 0).sum())
     return results
+
+
+def _scale(arguments: Arguments) -> str:
+    """What the groups were looked for on: a reader who leaves out a step of it gets other groups."""
+    kind = "standardised" if arguments.standardize else "unstandardised"
+    return f"{kind} columns" if arguments.transform == "none" else f"{kind} {arguments.transform} of the columns"
 
 
 def _rule(arguments: Arguments, clustered: int, silhouette_rows: int) -> str:
