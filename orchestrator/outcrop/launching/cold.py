@@ -12,7 +12,7 @@ from pathlib import Path
 import outcrop_specialists
 from outcrop.launching import LaunchSpec
 from outcrop.launching.environment import BUILT_IN
-from outcrop.launching.supervised import Ends, SupervisedChild
+from outcrop.launching.supervised import Ends, SupervisedChild, begin
 from outcrop_schemas.errors import LaunchError
 
 _PACKAGES = str(Path(outcrop_specialists.__file__).parents[1])
@@ -39,18 +39,7 @@ class ColdLauncher:
         """Start a supervisor, which confines itself a child and starts the program. Raises LaunchError."""
         if spec.argv is None:
             spec = dataclasses.replace(spec, argv=BUILT_IN)
-        ends = Ends(spec)
-        child = SupervisedChild(ends, "cold")
-        try:
-            try:
-                self._start(ends)
-            finally:
-                ends.close_theirs()
-            await child.wait_started()
-        except BaseException:
-            child.close()
-            raise
-        return child
+        return await begin(spec, "cold", self._start)
 
     def _start(self, ends: Ends) -> None:
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from outcrop.launching import LaunchSpec
 from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.environment import environment_for
-from outcrop.launching.supervised import Ends, SupervisedChild
+from outcrop.launching.supervised import Ends, SupervisedChild, begin
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError
 
@@ -71,18 +71,7 @@ class NurseryLauncher:
         self.warm()
         if not self._is_ready:
             return await self._cold.launch(spec)
-        ends = Ends(spec)
-        child = SupervisedChild(ends, "nursery")
-        try:
-            try:
-                self._ask(ends)
-            finally:
-                ends.close_theirs()
-            await child.wait_started()
-        except BaseException:
-            child.close()
-            raise
-        return child
+        return await begin(spec, "nursery", self._ask)
 
     async def close(self) -> None:
         """End the nursery; specialists that run go on under their supervisors."""

@@ -7,7 +7,7 @@ import contextlib
 import marshal
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
 from outcrop import session
@@ -171,6 +171,22 @@ class SupervisedChild:
         self._is_orphaned = not self.swept.done()
         _resolve(self.exited, ExitInfo())
         _resolve(self.swept, Swept())
+
+
+async def begin(spec: LaunchSpec, kind: LaunchKind, hand_over: Callable[[Ends], None]) -> SupervisedChild:
+    """Start a specialist under a supervisor, which `hand_over` gives its descriptors. Raises LaunchError, OSError."""
+    ends = Ends(spec)
+    child = SupervisedChild(ends, kind)
+    try:
+        try:
+            hand_over(ends)
+        finally:
+            ends.close_theirs()
+        await child.wait_started()
+    except BaseException:
+        child.close()
+        raise
+    return child
 
 
 def _resolve(future: asyncio.Future, value: object) -> None:  # type: ignore[type-arg]
