@@ -136,3 +136,19 @@ def test_soils_are_clustered_on_logs_and_mapped(shared: Path, workspace: Path, o
     labels = KMeans(2, n_init=20, tol=0, random_state=3).fit_predict(logs)
     assert sorted(Counter(row["cluster"] for row in rows).values()) == sorted(Counter(labels.tolist()).values())
     assert (workspace / artifact(outcome, "_plot_map_")).stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "said", ["how many rows per kind are there", "count rows per kind", "how many rows are there per kind"]
+)
+def test_counts_per_value_are_told_in_the_answer(workspace: Path, outcrop: Any, said: str) -> None:
+    (workspace / "holes.csv").write_text("id,kind\n1,RAB\n2,DD\n3,RAB\n4,RAB\n")
+    outcome = json.loads(outcrop("run", said, "--data", "holes.csv", "--json").stdout)
+    assert outcome["status"] == "success"
+    assert "RAB 3, DD 1" in outcome["summary"]
+
+
+def test_a_count_of_rows_that_meet_a_condition_is_told_in_the_answer(workspace: Path, outcrop: Any) -> None:
+    (workspace / "holes.csv").write_text("id,Depth\na,10\nb,200\nc,300\n")
+    outcome = json.loads(outcrop("run", "how many rows have Depth above 100", "--data", "holes.csv", "--json").stdout)
+    assert "2 of 3 rows of holes.csv meet Depth > 100" in outcome["summary"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 DEFAULT_ROWS = 5
+TOLD_VALUES = 10
 DEFAULT_VALUES = 20
 
 
@@ -71,10 +72,21 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
             pass
     if (arguments.n or 0) > limits.PREVIEW_ROWS and arguments.operation not in ("filter_count", "describe"):
         notes.append(f"{arguments.n} were asked for; at most {limits.PREVIEW_ROWS} are ever shown")
-    summary = (
-        f"{arguments.operation} of {table.path.name}: {frame.height} of {table.frame.height} rows looked at{doubts}"
-    )
-    return ToolResult(summary, results, artifacts, [*table.notes, *notes])
+    return ToolResult(_told(table, arguments, frame, results) + doubts, results, artifacts, [*table.notes, *notes])
+
+
+def _told(table: Table, arguments: Arguments, frame: pl.DataFrame, results: dict[str, Any]) -> str:
+    """The answer in a sentence."""
+    of = f"{frame.height} of {table.frame.height} rows of {table.path.name}"
+    if arguments.operation == "filter_count":
+        value = "" if arguments.value is None else f" {arguments.value}"
+        return f"{of} meet {arguments.filter_column} {arguments.operator}{value}"
+    if arguments.operation == "value_counts":
+        shown = ", ".join(f"{entry['value']} {entry['count']}" for entry in results["values"][:TOLD_VALUES])
+        more = results["distinct"] - min(len(results["values"]), TOLD_VALUES)
+        rest = f", {more} more values" if more > 0 else ""
+        return f"{results['column']} in {of}: {shown or 'no values'}{rest}"
+    return f"{arguments.operation} of {table.path.name}: {frame.height} of {table.frame.height} rows looked at"
 
 
 def _filtered(table: Table, arguments: Arguments) -> tuple[pl.DataFrame, list[str]]:

@@ -103,6 +103,9 @@ def _after(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Condi
     if operator is None:
         if not is_said or words[at - 1].lower not in ("is", "are", "was", "were", "be"):
             return None
+        if at < len(words) and words[at].lower == "there":
+            # "how many collars per type are there": nothing is compared.
+            return None
         operator = "=="
     if operator == "between":
         values, at = _pair(words, at)
