@@ -287,6 +287,20 @@ def test_a_run_goes_on_when_nobody_reads_its_progress(assays: Path, workspace: P
     subprocess.run(["bash", "-c", shell], cwd=workspace, capture_output=True, timeout=150)
     shown = subprocess.run([OUTCROP, "show", "last", "--json"], cwd=workspace, capture_output=True, check=True)
     assert json.loads(shown.stdout)["answer"]["status"] == "success"
+    assert left_behind(workspace) == []
+
+
+def left_behind(workspace: Path) -> list[psutil.Process]:
+    """Processes that belong to this workspace: its path is in their environment or their folder lies in it."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if str(workspace) in "".join([process.cwd(), *process.environ().values()]):
+                found.append(process)
+        except psutil.Error:
+            continue
+    _, alive = psutil.wait_procs(found, timeout=5)
+    return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.parametrize("arguments", [["runs"], ["--help"], ["--version"], ["tools"]])

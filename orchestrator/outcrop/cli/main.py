@@ -14,8 +14,13 @@ EPILOG = "Exit status: 0 success or partial, 1 every other status or a workspace
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Started with `>&-` or `2>&-`: what is said goes nowhere, and no socket gets that number.
+            os.open(os.devnull, os.O_RDWR)
     if sys.stdout is None:
-        # Started with `>&-`: what is said goes nowhere.
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     try:
         try:

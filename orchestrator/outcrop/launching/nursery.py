@@ -54,6 +54,7 @@ class NurseryLauncher:
             [sys.executable, "-P", "-m", "outcrop_specialists.guard.nursery", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            stderr=None if _is_open(2) else subprocess.DEVNULL,
             env=environment,
             cwd="/",
             pass_fds=(theirs.fileno(),),
@@ -105,6 +106,14 @@ class NurseryLauncher:
         self._socket = self._process = None
         self._is_ready = False
         self.ready.clear()
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def choose_launcher(kind: str, cache: Path) -> NurseryLauncher | ColdLauncher:

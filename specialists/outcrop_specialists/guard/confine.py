@@ -67,6 +67,15 @@ _LAYERS: dict[str, Callable[[Policy], None]] = {
 LAYERS = tuple(_LAYERS)
 
 
+def open_standard_streams() -> None:
+    """Make sure that 0, 1 and 2 are open: where one was closed (`2>&-`), the next socket would get its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
 def close_all_but(kept: set[int]) -> None:
     """Close every descriptor that was inherited by accident."""
     highest = max(kept)

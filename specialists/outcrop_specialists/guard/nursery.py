@@ -19,7 +19,7 @@ import warnings
 from collections import deque
 from typing import NoReturn
 
-from outcrop_specialists.guard.confine import close_all_but
+from outcrop_specialists.guard.confine import close_all_but, open_standard_streams
 from outcrop_specialists.guard.supervisor import (
     Descriptors,
     Supervisor,
@@ -171,6 +171,7 @@ def _thread_count() -> int:
 
 def main() -> NoReturn:
     """Serve on the socket whose number is on the command line."""
+    open_standard_streams()
     # The children are supervisors: each reports to the orchestrator itself, nobody waits for it here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
