@@ -36,10 +36,6 @@ class Workspace:
         """The workspace folder, open since it was taken."""
         return self._descriptor
 
-    @property
-    def is_held(self) -> bool:
-        return self._lock is not None
-
     def hold(self) -> None:
         """Make the workspace's own folders and take it. Raises WorkspaceError, WorkspaceBusyError."""
         try:

@@ -10,8 +10,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-JOURNAL_VERSION = 1
-
 RecordType = Literal["run", "start", "end", "event"]
 
 

@@ -221,6 +221,6 @@ LIMITS: tuple[Limit, ...] = (
         "with the number of bytes between them",
     ),
     Limit("stderr kept", STDERR_KEPT_BYTES, "bytes of head and of tail", "outcrop.reader", "all of it is drained"),
-    Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are counted only"),
+    Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are passed over"),
     Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.gateway", "a longer one ends the channel"),
 )

@@ -6,8 +6,6 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-PROTOCOL = 1
-
 CompletionStatus = Literal["success", "partial", "error", "capability_gap"]
 ArtifactKind = Literal["table", "plot", "report", "other"]
 
