@@ -110,30 +110,38 @@ LIMITS: tuple[Limit, ...] = (
         "a longer list is answered with the field and the reason",
     ),
     Limit(
-        "row preview", PREVIEW_ROWS, "rows", "outcrop_specialists.tools.preview", "never more, whatever is asked for"
+        "row preview",
+        PREVIEW_ROWS,
+        "rows",
+        "outcrop_specialists.tools.inspection.preview",
+        "never more, whatever is asked for",
     ),
     Limit(
         "columns of a preview",
         PREVIEW_COLUMNS,
         "columns",
-        "outcrop_specialists.tools.preview",
+        "outcrop_specialists.tools.inspection.preview",
         "further ones are counted",
     ),
     Limit(
-        "cell of a preview", PREVIEW_CELL_CHARS, "characters", "outcrop_specialists.tools.preview", "cut at a grapheme"
+        "cell of a preview",
+        PREVIEW_CELL_CHARS,
+        "characters",
+        "outcrop_specialists.tools.inspection.preview",
+        "cut at a grapheme",
     ),
     Limit(
         "columns of a profile",
         PROFILE_COLUMNS,
         "columns",
-        "outcrop_specialists.tools.inspect_dataset",
+        "outcrop_specialists.tools.inspection.inspect_dataset",
         "of up to 2,000 more the names are given, then a count",
     ),
     Limit(
         "list_files",
         LIST_FILES_ENTRIES,
         "entries",
-        "outcrop_specialists.tools.list_files",
+        "outcrop_specialists.tools.inspection.list_files",
         "the rest is counted in a warning",
     ),
     Limit(

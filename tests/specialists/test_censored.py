@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcrop_specialists.tools.censored import find_censored
+from outcrop_specialists.columns.censored import find_censored
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.check_missing import Arguments, run
+from outcrop_specialists.tools.inspection.check_missing import Arguments, run
 
 
 def test_gaps_are_counted_per_column_in_full_precision(context: ToolContext, write_rows: Callable[..., str]) -> None:

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import cluster, grouping
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.multivariate import cluster, grouping
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.columns import find_column, find_columns, numeric, numeric_columns
-from outcrop_specialists.tools.reading import Table
+from outcrop_specialists.columns.choice import find_column, find_columns, numeric, numeric_columns
+from outcrop_specialists.reading.tables import Table
 
 
 def table(**columns: list[Any]) -> Table:

@@ -9,8 +9,8 @@ import pytest
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import compute_anomaly
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.multivariate import compute_anomaly
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]

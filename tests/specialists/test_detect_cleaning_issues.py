@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.cleaning_issues import duplicate_rows, outliers, term_variants
-from outcrop_specialists.tools.detect_cleaning_issues import Arguments, run
+from outcrop_specialists.tools.inspection.cleaning_issues import duplicate_rows, outliers, term_variants
+from outcrop_specialists.tools.inspection.detect_cleaning_issues import Arguments, run
 
 HEADER = ["id", "Au_ppm", "Zn_ppm", "rain", "rock", "same"]
 ROWS = [

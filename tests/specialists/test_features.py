@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import features
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.reading import Table, read_table
+from outcrop_specialists.tools.multivariate import features
 
 WriteRows = Callable[..., str]
 

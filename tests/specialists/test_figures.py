@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
 from outcrop_schemas.errors import DataError
-from outcrop_specialists.tools import figures, points
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.colouring import Groups, Scale, colouring, grouping
-from outcrop_specialists.tools.plot_scatter import TOOL
-from outcrop_specialists.tools.reading import Table, read_table
+from outcrop_specialists.tools.plots import figures, points
+from outcrop_specialists.tools.plots.colouring import Groups, Scale, colouring, grouping
+from outcrop_specialists.tools.plots.plot_scatter import TOOL
 
 
 def table_of(**columns: object) -> Table:

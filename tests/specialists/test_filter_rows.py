@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext, ToolResult
-from outcrop_specialists.tools.conditions import rows_that_meet
-from outcrop_specialists.tools.filter_rows import Arguments, run
-from outcrop_specialists.tools.reading import read_table
+from outcrop_specialists.tools.cleaning.filter_rows import Arguments, run
+from outcrop_specialists.tools.inspection.conditions import rows_that_meet
 
 Keep = Callable[..., tuple[list[int], ToolResult]]
 HEADER = ["id", "rock", "v", "day", "ok", "hole"]

@@ -9,8 +9,8 @@ import pytest
 
 from outcrop_schemas import limits
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.inspect_dataset import Arguments, run
-from outcrop_specialists.tools.preview import further_names
+from outcrop_specialists.tools.inspection.inspect_dataset import Arguments, run
+from outcrop_specialists.tools.inspection.preview import further_names
 
 
 def test_every_column_is_described_and_no_text_of_a_row_is_shown(

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from outcrop_schemas.errors import PathError
-from outcrop_specialists.tools import cluster, summarize
 from outcrop_specialists.tools.base import Tool, ToolContext
 from outcrop_specialists.tools.lineage import parameters_of
+from outcrop_specialists.tools.multivariate import cluster
 from outcrop_specialists.tools.publish import publish
+from outcrop_specialists.tools.statistics import summarize
 
 
 def derive(context: ToolContext, tool: Tool, source: Path, parameters: dict[str, object]) -> Path:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import PathError
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.list_files import Arguments, run
+from outcrop_specialists.tools.inspection.list_files import Arguments, run
 
 WriteFile = Callable[[str, str], str]
 

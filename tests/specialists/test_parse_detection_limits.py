@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.columns.limit_parsing import parse_results
+from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.limit_parsing import parse_results
-from outcrop_specialists.tools.parse_detection_limits import Arguments, run
-from outcrop_specialists.tools.reading import read_table
+from outcrop_specialists.tools.cleaning.parse_detection_limits import Arguments, run
 
 WriteRows = Callable[..., str]
 MIXED = ["<0.01", "< 0.05", "-0.01", "0.20", "bdl", ">10", "0.40", None]

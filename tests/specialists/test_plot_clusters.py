@@ -13,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import cluster, plot_clusters
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.multivariate import cluster
+from outcrop_specialists.tools.plots import plot_clusters
 
 WriteRows = Callable[..., str]
 

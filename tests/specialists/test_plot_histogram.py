@@ -11,9 +11,9 @@ from sklearn.datasets import load_wine
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import plot_histogram
 from outcrop_specialists.tools.base import ToolContext, ToolResult
-from outcrop_specialists.tools.plot_histogram import bin_edges
+from outcrop_specialists.tools.plots import plot_histogram
+from outcrop_specialists.tools.plots.plot_histogram import bin_edges
 
 WriteRows = Callable[..., str]
 

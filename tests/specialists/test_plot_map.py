@@ -11,11 +11,12 @@ from matplotlib.image import imread
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import cluster, plot_map
+from outcrop_specialists.columns.coordinates import Coordinates, find_coordinates
+from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext, ToolResult
-from outcrop_specialists.tools.coordinates import Coordinates, find_coordinates
-from outcrop_specialists.tools.placing import place
-from outcrop_specialists.tools.reading import read_table
+from outcrop_specialists.tools.multivariate import cluster
+from outcrop_specialists.tools.plots import plot_map
+from outcrop_specialists.tools.plots.placing import place
 
 WriteRows = Callable[..., str]
 

@@ -10,8 +10,8 @@ from matplotlib.image import imread
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import plot_scatter
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.plots import plot_scatter
 
 WriteRows = Callable[..., str]
 

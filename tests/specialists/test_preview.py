@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_schemas import limits
-from outcrop_specialists.tools.preview import cell, cut, preview
+from outcrop_specialists.tools.inspection.preview import cell, cut, preview
 
 
 def test_never_more_than_20_rows_40_columns_and_200_characters() -> None:

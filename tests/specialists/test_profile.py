@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from outcrop_specialists.tools.chemistry import is_oxide, symbol_of
-from outcrop_specialists.tools.profile import ColumnProfile, profile_table
-from outcrop_specialists.tools.reading import Table
-from outcrop_specialists.tools.units import is_unit, split_unit
+from outcrop_specialists.columns.chemistry import is_oxide, symbol_of
+from outcrop_specialists.columns.profile import ColumnProfile, profile_table
+from outcrop_specialists.columns.units import is_unit, split_unit
+from outcrop_specialists.reading.tables import Table
 
 
 def profiles(columns: dict[str, list[Any]], units: dict[str, str] | None = None) -> dict[str, ColumnProfile]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from outcrop_schemas.errors import PathError
-from outcrop_specialists.tools import summarize
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.publish import Published, publish
+from outcrop_specialists.tools.statistics import summarize
 
 
 def write_one(path: Path) -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.query_data import Arguments, run
+from outcrop_specialists.tools.inspection.query_data import Arguments, run
 
 Ask = Callable[..., dict[str, Any]]
 ROWS = [[i, "ab"[i % 3 == 0], None if i == 5 else i / 7] for i in range(1, 1235)]

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outcrop_schemas.errors import DataError, PathError
+from outcrop_specialists.reading.tables import read_table, write_csv
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.reading import read_table, write_csv
 
 WriteFile = Callable[[str, str | bytes], str]
 

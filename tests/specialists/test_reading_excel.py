@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.reading import read_table
 
 
 def test_cells_keep_their_values(context: ToolContext, write_workbook: Callable[..., str]) -> None:

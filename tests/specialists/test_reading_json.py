@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.reading import Table, read_table
 
 Read = Callable[..., Table]
 

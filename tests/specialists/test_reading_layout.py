@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.reading import Table, read_table
 
 Read = Callable[[str], Table]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcrop_specialists.tools.reading_types import Typed, note_sentinels, sentinels_of, type_columns
+from outcrop_specialists.reading.types import Typed, note_sentinels, sentinels_of, type_columns
 
 
 def typed(*values: str | None, comma: bool = False) -> tuple[pl.Series, str]:

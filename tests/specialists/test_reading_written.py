@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from outcrop_specialists.tools import filter_rows
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.reading import Table, read_table
+from outcrop_specialists.tools.cleaning import filter_rows
 
 
 def all_rows(context: ToolContext, name: str, column: str) -> str:

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import reduce_dimensions
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.multivariate import reduce_dimensions
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.remove_duplicates import Arguments, run
+from outcrop_specialists.tools.cleaning.remove_duplicates import Arguments, run
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]

@@ -14,17 +14,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from outcrop_schemas.errors import DataError, PathError
-from outcrop_specialists.tools import (
-    check_missing,
-    detect_cleaning_issues,
-    filter_rows,
-    parse_detection_limits,
-    profile,
-)
+from outcrop_specialists.columns import profile
+from outcrop_specialists.columns.choice import numeric
+from outcrop_specialists.columns.profile import profile_table
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.columns import numeric
-from outcrop_specialists.tools.profile import profile_table
-from outcrop_specialists.tools.reading import Table, read_table
+from outcrop_specialists.tools.cleaning import filter_rows, parse_detection_limits
+from outcrop_specialists.tools.inspection import check_missing, detect_cleaning_issues
 
 Read = Callable[[str], Table]
 

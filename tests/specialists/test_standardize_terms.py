@@ -9,7 +9,7 @@ import pytest
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext, ToolResult
-from outcrop_specialists.tools.standardize_terms import Arguments, run, standardize
+from outcrop_specialists.tools.cleaning.standardize_terms import Arguments, run, standardize
 
 TERMS = ["RC", " rc", "RC", "Dd", "DD", "dd  core", "DD core", None, "RAB"]
 Run = Callable[..., tuple[list[str], ToolResult]]

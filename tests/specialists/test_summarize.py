@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools import summarize
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.statistics import summarize
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]

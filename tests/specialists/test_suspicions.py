@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
-from outcrop_specialists.tools import (
-    cluster,
-    compute_anomaly,
-    correlate,
-    plot_histogram,
-    query_data,
-    reduce_dimensions,
-    summarize,
-)
 from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.inspection import query_data
+from outcrop_specialists.tools.multivariate import cluster, compute_anomaly, reduce_dimensions
+from outcrop_specialists.tools.plots import plot_histogram
+from outcrop_specialists.tools.statistics import correlate, summarize
 
 HEADER = ["site", "Cu", "Zn", "As"]
 ROWS: list[list[Any]] = [[f"s{i}", i * 1.5, i % 7 + 0.5, i % 5 + 1.0] for i in range(1, 31)]

@@ -1,6 +1,6 @@
 """What a tool is: typed arguments in, counts and file paths out.
 
-A tool reads tables through `reading.py`, writes files through `publish.py` only, and returns numbers that matter
+A tool reads tables through `reading/tables.py`, writes files through `publish.py` only, and returns numbers that matter
 rather than rows. It raises `ArgumentError` or `DataError` for input it cannot serve; the agent loop turns those into
 typed error results.
 """

@@ -50,7 +50,7 @@ def publish(
     """Let `write(temporary_path)` make a file and put it in place under its name, with a lineage record.
 
     `part` tells apart several files of one call; `columns` are the types and units of a table's columns, so that it
-    reads back as it was (`reading_written.py`). Raises PathError where the results folder, its records or the file's
+    reads back as it was (`reading/written.py`). Raises PathError where the results folder, its records or the file's
     name lead elsewhere through a link.
     """
     hashes = {relative(context, path): sha256_of(path) for path in inputs}

@@ -9,26 +9,16 @@ from importlib import import_module
 from outcrop_schemas.errors import UnknownNameError
 from outcrop_specialists.tools.base import Tool
 
-NAMES: tuple[str, ...] = (
-    "list_files",
-    "inspect_dataset",
-    "check_missing",
-    "query_data",
-    "detect_cleaning_issues",
-    "parse_detection_limits",
-    "remove_duplicates",
-    "standardize_terms",
-    "filter_rows",
-    "summarize",
-    "correlate",
-    "cluster",
-    "compute_anomaly",
-    "reduce_dimensions",
-    "plot_scatter",
-    "plot_histogram",
-    "plot_map",
-    "plot_clusters",
-)
+# By family: the folder in which a tool's file lies.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "inspection": ("list_files", "inspect_dataset", "check_missing", "query_data", "detect_cleaning_issues"),
+    "cleaning": ("parse_detection_limits", "remove_duplicates", "standardize_terms", "filter_rows"),
+    "statistics": ("summarize", "correlate"),
+    "multivariate": ("cluster", "compute_anomaly", "reduce_dimensions"),
+    "plots": ("plot_scatter", "plot_histogram", "plot_map", "plot_clusters"),
+}
+_MODULES = {name: f"outcrop_specialists.tools.{family}.{name}" for family, names in FAMILIES.items() for name in names}
+NAMES: tuple[str, ...] = tuple(_MODULES)
 
 
 @cache
@@ -38,7 +28,7 @@ def get_tool(name: str) -> Tool:
         from difflib import get_close_matches
 
         raise UnknownNameError("tool", name, get_close_matches(name, NAMES), NAMES)
-    tool = import_module(f"outcrop_specialists.tools.{name}").TOOL
+    tool = import_module(_MODULES[name]).TOOL
     assert isinstance(tool, Tool)
     return tool
 

@@ -11,7 +11,7 @@ from outcrop.models.offline.operators import ALONE, ORDERING, SPELLED, Operator
 from outcrop.models.offline.ranges import BOUNDS, lower_side, second_bound
 from outcrop.models.offline.vocabulary import word_set
 from outcrop.models.offline.words import Word
-from outcrop_specialists.tools.units import is_unit
+from outcrop_specialists.columns.units import is_unit
 
 Value = float | int | str
 

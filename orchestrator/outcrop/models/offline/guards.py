@@ -11,7 +11,7 @@ from outcrop.models.offline.polarity import EXCEPTING, EXCEPTING_PAIRS, PARTICLE
 from outcrop.models.offline.profile import Profile
 from outcrop.models.offline.vocabulary import DETERMINERS, STOP, TASK_VERBS, word_set
 from outcrop.models.offline.words import Word
-from outcrop_specialists.tools.units import is_unit
+from outcrop_specialists.columns.units import is_unit
 
 NEGATING = EXCEPTING - {"but", "save", "minus"} | word_set("not no neither nor never unless ignoring ignore apart")
 NEGATED_WORDS = 6

@@ -21,8 +21,8 @@ from outcrop.models.offline.vocabulary import (
     word_set,
 )
 from outcrop.models.offline.words import Word, stems_of
-from outcrop_specialists.tools.chemistry import SYMBOLS
-from outcrop_specialists.tools.units import is_unit
+from outcrop_specialists.columns.chemistry import SYMBOLS
+from outcrop_specialists.columns.units import is_unit
 
 LIST_CUES = word_set("on of for in between by against versus vs vs. per except excluding")
 STRICT_CUES = word_set("by per against versus vs vs.")

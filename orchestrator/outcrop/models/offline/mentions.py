@@ -17,8 +17,8 @@ from outcrop.models.offline.profile import Column, Profile
 from outcrop.models.offline.subject import ELEMENTS, PLACES
 from outcrop.models.offline.vocabulary import GENERIC, STOP, word_set
 from outcrop.models.offline.words import Word, name_key, squeeze, words_of
-from outcrop_specialists.tools.chemistry import SYMBOLS, symbol_of
-from outcrop_specialists.tools.units import is_unit
+from outcrop_specialists.columns.chemistry import SYMBOLS, symbol_of
+from outcrop_specialists.columns.units import is_unit
 
 LONGEST_NAME_WORDS = 12
 SHORT_NAME_LETTERS = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from outcrop_specialists.tools.units import split_unit
+from outcrop_specialists.columns.units import split_unit
 
 NUMERIC_TYPE = re.compile(r"u?int|float|number|numeric|integer|decimal|double|real", re.IGNORECASE)
 MEASURE_ROLES = frozenset({"", "measure", "element"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outcrop.models.offline.vocabulary import word_set
-from outcrop_specialists.tools.chemistry import NAMES
+from outcrop_specialists.columns.chemistry import NAMES
 
 # Those that laboratories report often are known to the tools already.
 _RARER = word_set(

@@ -1,0 +1,1 @@
+"""What a column is: its role, unit, censoring, suspicions, and how a tool chooses among columns."""

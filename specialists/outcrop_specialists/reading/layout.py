@@ -1,0 +1,176 @@
+"""Makes a table of records: names, units, rows of one width, types. Every repair is counted in a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.header import Head, Record, fill, find_head
+from outcrop_specialists.reading.shift import refuse_shifted_rows
+from outcrop_specialists.reading.tables import Table
+from outcrop_specialists.reading.types import note_sentinels, type_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SAMPLED_RECORDS = 1_000
+CHUNK_ROWS = 50_000
+FOOTER = re.compile(r"^\s*(?:[*#†‡§]|(?:note|source|remark|disclaimer|copyright|©)|\S+(?:\s+\S+){3,})", re.IGNORECASE)
+TOTAL = re.compile(r"^\s*(?:grand |sub-?)?(?:totals?|sum|mean|average|gesamt|summe|mittelwert)\b", re.IGNORECASE)
+
+
+def lay_out(path: Path, records: Iterable[Record], notes: list[str], *, comma_decimals: bool = False) -> Table:
+    """The typed table that the records hold. Raises DataError, naming the line, where rows do not fit the header."""
+    iterator = iter(records)
+    sample = list(islice(iterator, SAMPLED_RECORDS))
+    head = find_head(path.name, sample, notes)
+    rows = _Rows(path.name, head)
+    columns = _columns(rows.fitting(chain(head.rest, iterator)), len(head.names))
+    notes += rows.notes()
+    if not columns or not len(columns[0]):
+        raise DataError(f"{path.name}: has a header ({len(head.names)} columns) but no rows")
+    names = _unique_names(head, notes)
+    columns = [column.alias(name) for column, name in zip(columns, names, strict=True)]
+    refuse_shifted_rows(path.name, columns)
+    typed = type_columns(columns, comma_decimals=comma_decimals)
+    note_sentinels(typed.columns, typed)
+    return _table(path, typed.columns, (*notes, *typed.notes()), {names[i]: unit for i, unit in head.units.items()})
+
+
+def total_note(line: int, fields: Sequence[str]) -> list[str]:
+    """A note where the last row of a table looks like a sum or a mean of the others."""
+    total = suspected_total(fields)
+    return [f"SUSPECTED total, kept as a row: line {line}, the last, begins {total!r}"] if total else []
+
+
+def suspected_total(fields: Sequence[str]) -> str | None:
+    """The word (total, sum, mean) with which the first or second field of a row begins."""
+    found = next(filter(None, map(TOTAL.match, fields[:2])), None)
+    return found[0].strip() if found else None
+
+
+class _Rows:
+    """Brings records to the width of the header and counts what that took."""
+
+    def __init__(self, file: str, head: Head) -> None:
+        self._file, self._width = file, len(head.names)
+        self._header = [name.strip() for name in head.names] if head.has_names else None
+        self._dropped = self._padded = self._empty = self._blank = self._blank_since = 0
+        self._footer: list[Record] = []
+        self._last: Record | None = None
+
+    def fitting(self, records: Iterable[Record]) -> Iterator[list[str]]:
+        for line, fields in records:
+            if len(fields) != self._width or not fill(fields):
+                fitted = self._fit(line, fields)
+                if fitted is None:
+                    continue
+                fields = fitted
+            if self._footer:
+                self._refuse(*self._footer[0])
+            if self._header and [cell.strip() for cell in fields] == self._header:
+                raise DataError(
+                    f"{self._file}: line {line} repeats the header; there are two tables in the file, split it"
+                )
+            self._last = (line, fields)
+            self._blank, self._blank_since = self._blank + self._blank_since, 0
+            yield fields
+
+    def notes(self) -> list[str]:
+        found = []
+        if self._dropped:
+            found.append(f"{self._dropped} rows end with empty fields beyond the header, which were dropped")
+        if self._padded:
+            found.append(f"{self._padded} rows lack empty fields at their end, which were added")
+        if self._empty:
+            found.append(f"{self._empty} rows without any value were skipped")
+        if self._blank:
+            found.append(f"{self._blank} blank lines amid the table were skipped")
+        if self._footer:
+            lengths = ", ".join(str(len(fields[0].strip())) for _, fields in self._footer[:3])
+            where = f"from line {self._footer[0][0]} ({lengths}{' …' * (len(self._footer) > 3)} characters)"
+            found.append(f"{len(self._footer)} lines below the table skipped, {where}")
+        return found + (total_note(*self._last) if self._last else [])
+
+    def _fit(self, line: int, fields: list[str]) -> list[str] | None:
+        """The record in the right width; None for one that is no row."""
+        if not fill(fields):
+            if self._width == 1 and fields:
+                return fields[:1]
+            is_blank_line = len(fields) < 2
+            self._blank_since += is_blank_line
+            self._empty += not is_blank_line
+            return None
+        if len(fields) > self._width and not fill(fields[self._width :]):
+            self._dropped += 1
+            return fields[: self._width]
+        if len(fields) < self._width and self._width > 1:
+            if not fields[-1].strip():
+                self._padded += 1
+                return fields + [""] * (self._width - len(fields))
+            if len(fields) == 1 and FOOTER.match(fields[0]):
+                self._footer.append((line, fields))
+                return None
+        self._refuse(line, fields)
+        return None
+
+    def _refuse(self, line: int, fields: list[str]) -> None:
+        raise DataError(
+            f"{self._file}: line {line} has {len(fields)} fields, {self._width} are expected from the header; "
+            "correct the line (a missing or an unquoted delimiter?) or split the file if a second table begins there"
+        )
+
+
+def _columns(rows: Iterator[list[str]], width: int) -> list[pl.Series]:
+    """Text columns, built in chunks so that the rows of a large file never exist all at once."""
+    import polars as pl
+
+    columns: list[pl.Series] = []
+    while chunk := list(islice(rows, CHUNK_ROWS)):
+        parts = [pl.Series(values, dtype=pl.String) for values in zip(*chunk, strict=True)]
+        columns = [column.append(part) for column, part in zip(columns, parts, strict=True)] if columns else parts
+    return columns or [pl.Series(dtype=pl.String) for _ in range(width)]
+
+
+def _unique_names(head: Head, notes: list[str]) -> list[str]:
+    """Column names: trimmed, never empty, never double."""
+    names: list[str] = []
+    empty, double = [], []
+    written = {name.strip() for name in head.names}
+    for position, raw in enumerate(head.names, start=1):
+        name = raw.strip()
+        if not name:
+            name = _free(f"column_{position}", {*names, *written})
+            empty.append(name)
+        elif name in names:
+            name = _free(name, {*names, *written})
+            double.append(f"column {position} {raw.strip()!r} is now {name!r}")
+        names.append(name)
+    if empty and head.has_names:
+        notes.append(f"{len(empty)} columns without a name: {_listed(empty)}")
+    if double:
+        notes.append(f"{len(double)} names stand more than once in the header: {_listed(double)}")
+    return names
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    free = name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free
+
+
+def _listed(items: Sequence[str], shown: int = 8) -> str:
+    more = f" and {len(items) - shown} more" if len(items) > shown else ""
+    return ", ".join(items[:shown]) + more
+
+
+def _table(path: Path, columns: list[pl.Series], notes: Sequence[str], units: dict[str, str]) -> Table:
+    import polars as pl
+
+    return Table(path, pl.DataFrame(columns), tuple(notes), units)

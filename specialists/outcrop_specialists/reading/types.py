@@ -1,0 +1,266 @@
+"""Gives text columns their types, each decided by all values of the column and never by the first rows.
+
+A column is numeric only if every value is a number. What could be a code (leading zeros, `1E2`, more than 64 bits)
+stays text, because a code taken for a number is lost and a number kept as text is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from outcrop_specialists.columns.censored import PLAIN_NUMBER, find_censored
+from outcrop_specialists.reading.times import ISO_TIME, times_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NUMBER = PLAIN_NUMBER
+INTEGER = r"^[+-]?\d+$"
+LEADING_ZERO = r"^[+-]?0\d+$"
+CODE_WITH_EXPONENT = r"^\d+[eE]\d+$"
+"""Software writes exponents with a sign or a point (1e+05, 1.0E5); bare digits, E, digits is how codes look."""
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
+COMMA_NUMBER = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]\d+)?$"
+COMMA_CERTAIN = r",(?:\d{1,2}|\d{4,})(?:[eE].*)?$|^[+-]?\d{4,},|^[+-]?0,|\..*,"
+"""A comma that cannot separate thousands."""
+
+ANY_THOUSANDS = r"^[+-]?(?:\d+(?:\.\d+)?|\d+(?:,\d+)+(?:\.\d+)?)$"
+THOUSANDS = r"^[+-]?(?:\d+(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)$"
+CERTAIN_THOUSANDS = r",\d{3},|,\d{3}\."
+POINT_THOUSANDS = r"^[+-]?\d{1,3}(?:\.\d{3})+$"
+
+Comma = Literal["never", "possible", "certain"]
+"""Whether a comma marks decimals in this file."""
+
+NULL_EVERYWHERE = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "-", "–", "—")
+NULL_AMONG_NUMBERS = (*NULL_EVERYWHERE, "na", "None", "none", "Null", ".", "--", "#N/A")
+EXACT_FLOAT = 2**53
+MOSTLY = 0.5
+SENTINELS = [-float("9" * digits) for digits in range(1, 10)] + [-999.25, -9999.25]
+
+
+@dataclass
+class Typed:
+    """Columns with types, and what was done to get there: note text → the columns concerned, each with detail."""
+
+    columns: list[pl.Series] = field(default_factory=list)
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    def note(self, text: str, column: str, detail: object = "") -> None:
+        self.found.setdefault(text, []).append(f"{column!r} {detail}".strip())
+
+    def notes(self, shown: int = 8) -> list[str]:
+        """One sentence per kind of finding, naming at most `shown` columns and counting the others."""
+        sentences = []
+        for text, where in self.found.items():
+            more = f" and {len(where) - shown} more columns" if len(where) > shown else ""
+            sentences.append(f"{text}: {', '.join(where[:shown])}{more}")
+        return sentences
+
+
+def type_columns(columns: list[pl.Series], *, comma_decimals: bool = False) -> Typed:
+    """Type text columns. `comma_decimals` says that the file may write 1,5 for 1.5 (fields not separated by commas)."""
+    typed = Typed()
+    comma: Comma = "never"
+    if comma_decimals:
+        comma = "certain" if any(map(_has_certain_comma, columns)) else "possible"
+    for column in columns:
+        typed.columns.append(_type_column(column, typed, comma))
+    return typed
+
+
+def is_number(column: pl.Series) -> pl.Series:
+    """True where a text value is a number after trimming; null stays null."""
+    return column.str.strip_chars().str.contains(NUMBER)
+
+
+def note_sentinels(columns: list[pl.Series], typed: Typed) -> None:
+    """Suspect fill values such as -999 in columns where nothing else comes near them; none is ever applied."""
+    for column in columns:
+        for value, count in sentinels_of(column):
+            text = "SUSPECTED fill values, kept as numbers (remove them before computing)"
+            typed.note(text, column.name, f"has {int(value) if value % 1 == 0 else value} in {count} rows")
+
+
+def _type_column(column: pl.Series, typed: Typed, comma: Comma) -> pl.Series:
+    bare = column.str.strip_chars()
+    blank = (bare == "").fill_null(False)
+    bare = bare.set(blank, None)
+    filled = bare.drop_nulls()
+    if filled.is_empty():
+        return bare
+    values = bare.set(bare.is_in(NULL_AMONG_NUMBERS).fill_null(False), None)
+    known = values.drop_nulls()
+    if known.is_empty():
+        result: pl.Series | None = values
+    elif known.str.contains(NUMBER).all():
+        result = _number_column(values, known, typed, comma)
+    elif comma != "never" and known.str.contains(COMMA_NUMBER).all():
+        result = _comma_column(values, known, typed, comma)
+    elif known.str.contains(ANY_THOUSANDS).all():
+        result = _thousands_column(values, known, typed, comma)
+    else:
+        result = _boolean_or_date(values, known, typed)
+    if result is None:
+        return _text_column(column.set(blank, None), bare, typed)
+    if len(known) < len(filled):
+        typed.note("read as missing", column.name, _counts(filled, NULL_AMONG_NUMBERS))
+    return result
+
+
+def _number_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
+    """The column as integers or floats; None if its values are codes or can be read in two ways."""
+    import polars as pl
+
+    reason = _why_code(values) or (_why_ambiguous(values) if comma == "certain" else None)
+    if reason:
+        typed.note("kept as text", values.name, f"({reason})")
+        return None
+    values, known = values.str.strip_prefix("+"), known.str.strip_prefix("+")
+    whole = known.str.contains(INTEGER)
+    if whole.all():
+        integers = values.cast(pl.Int64, strict=False)
+        if integers.null_count() == values.null_count():
+            return integers
+        typed.note("kept as text", values.name, "(integers beyond 64 bits)")
+        return None
+    floats = values.cast(pl.Float64, strict=False)
+    if floats.null_count() > values.null_count() or floats.is_infinite().any():
+        typed.note("kept as text", values.name, "(beyond 64-bit floats)")
+        return None
+    if (known.filter(whole).cast(pl.Float64).abs() >= EXACT_FLOAT).any():
+        typed.note("kept as text", values.name, "(long integers beside decimals, which would lose digits)")
+        return None
+    return floats
+
+
+def _why_code(values: pl.Series) -> str | None:
+    """Why numbers look like codes. Beside more numerous decimals, 1e12 is a number as well."""
+    zeros = values.str.contains(LEADING_ZERO)
+    if zeros.any():
+        return f"{zeros.sum()} with leading zeros as in codes, {_first(zeros)}"
+    exponents = values.str.contains(CODE_WITH_EXPONENT)
+    if exponents.any() and exponents.sum() >= values.str.contains(".", literal=True).sum():
+        return f"{exponents.sum()} with exponents as in codes, {_first(exponents)}"
+    return None
+
+
+def _why_ambiguous(values: pl.Series) -> str | None:
+    """In a file with decimal commas, 1.234 may well be 1234."""
+    points = values.str.contains(".", literal=True)
+    if points.any() and values.filter(points).str.contains(POINT_THOUSANDS).all():
+        return f"points may mark decimals or thousands, {_first(points)}"
+    return None
+
+
+def _first(mask: pl.Series) -> str:
+    """Where to look. Notes never quote a cell, because they may be read where no row may be shown."""
+    return f"first in data row {mask.arg_true()[0] + 1}"
+
+
+def _comma_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
+    """Decimal commas as floats; None where 1,234 or 1.234 can be read in two ways."""
+    import polars as pl
+
+    has_comma = known.str.contains(",", literal=True).any()
+    if not has_comma or not (comma == "certain" or known.str.contains(COMMA_CERTAIN).any()):
+        where = _first(values.str.contains(r"[.,]"))
+        typed.note("kept as text", values.name, f"(commas or points may mark decimals or thousands, {where})")
+        return None
+    typed.note("decimal commas read as decimals", values.name)
+    plain = values.str.strip_prefix("+").str.replace_all(".", "", literal=True)
+    return plain.str.replace(",", ".", literal=True).cast(pl.Float64)
+
+
+def _has_certain_comma(column: pl.Series) -> bool:
+    bare = column.str.strip_chars()
+    return bool((bare.str.contains(COMMA_NUMBER) & bare.str.contains(COMMA_CERTAIN)).any())
+
+
+def _thousands_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
+    """1,234 as 1234 where fields are separated by commas or a value proves it (1,234.5 or 1,234,567); else None."""
+    has_comma = values.str.contains(",", literal=True)
+    proven = known.str.contains(CERTAIN_THOUSANDS).any() and comma != "certain"
+    is_whole_column = known.str.contains(THOUSANDS).all()
+    if not is_whole_column or not (proven or comma == "never") or _why_code(known):
+        typed.note("kept as text", values.name, f"(commas may mark decimals or thousands, {_first(has_comma)})")
+        return None
+    plain = values.str.replace_all(",", "", literal=True)
+    number = _number_column(plain, plain.drop_nulls(), typed, "never")
+    if number is not None:
+        typed.note("commas read as separators of thousands", values.name, f"({has_comma.sum()} values)")
+    return number
+
+
+def _boolean_or_date(values: pl.Series, known: pl.Series, typed: Typed) -> pl.Series | None:
+    if known.str.to_lowercase().is_in(["true", "false"]).all():
+        return values.str.to_lowercase() == "true"
+    if known.str.contains(ISO_DATE).all():
+        dates = values.str.to_date("%Y-%m-%d", strict=False)
+        return dates if dates.null_count() == values.null_count() else None
+    return _times(values, typed) if known.str.contains(ISO_TIME).all() else None
+
+
+def _times(values: pl.Series, typed: Typed) -> pl.Series | None:
+    times = times_of(values)
+    if times is None:
+        typed.note("times kept as text (not all of them exist, or some have a zone and some none)", values.name)
+    elif str(times.dtype).endswith("'UTC')"):
+        typed.note("times with a zone read as UTC", values.name)
+    return times
+
+
+def _text_column(column: pl.Series, bare: pl.Series, typed: Typed) -> pl.Series:
+    """A text column: values as written, null words removed unless they may be codes."""
+    filled = bare.drop_nulls()
+    words = filled.filter(~filled.is_in(NULL_EVERYWHERE))
+    tokens = [token for token in NULL_EVERYWHERE if not (token == "NA" and _are_short_codes(words))]
+    if "NA" not in tokens and (filled == "NA").any():
+        count = int((filled == "NA").sum())
+        typed.note("'NA' kept as a code beside other two-letter codes (it could also mean missing)", column.name, count)
+    if filled.is_in(tokens).any():
+        typed.note("read as missing", column.name, _counts(filled, tokens))
+    _note_mixed(column, words, typed)
+    return column.set(bare.is_in(tokens).fill_null(False), None)
+
+
+def _are_short_codes(words: pl.Series) -> bool:
+    """Whether all words are one or two letters, and some two: country codes, element symbols."""
+    return bool(words.str.contains(r"^[A-Za-z]{1,2}$").all() and words.str.contains(r"^[A-Za-z]{2}$").any())
+
+
+def _note_mixed(column: pl.Series, words: pl.Series, typed: Typed) -> None:
+    numbers = words.str.contains(NUMBER)
+    others = words.filter(~numbers)
+    beyond = find_censored(words).count
+    if others.is_empty() or not numbers.any() or len(words) - len(others) + beyond < MOSTLY * len(words):
+        return
+    bare = column.str.strip_chars()
+    where = _first(~bare.is_in(NULL_EVERYWHERE) & ~bare.str.contains(NUMBER))
+    what = f"{len(others)} of {len(words)} values are not numbers, {where}"
+    hint = f"; {beyond} are beyond a detection limit" if beyond else ""
+    typed.note("kept as text though mostly numbers", column.name, f"({what}{hint})")
+
+
+def _counts(values: pl.Series, tokens: tuple[str, ...] | list[str]) -> str:
+    counts = ((token, int((values == token).sum())) for token in dict.fromkeys(tokens))
+    return "(" + ", ".join(f"{count} × {token}" for token, count in counts if count) + ")"
+
+
+def sentinels_of(column: pl.Series) -> list[tuple[float, int]]:
+    """Values of nines (-9, -99, -999, -999.25 ...) and their counts, where all other values lie far from them."""
+    import polars as pl
+
+    if not column.dtype.is_numeric():
+        return []
+    values = column.drop_nulls()
+    # As floats also where they are integers: polars looks for no float among integers, nor for -9 among unsigned ones.
+    values = values.cast(pl.Float64)
+    hits = values.filter(values.is_in(SENTINELS))
+    if hits.is_empty():
+        return []
+    rest = values.filter(~values.is_in(hits.unique().to_list()))
+    lowest = float(rest.min()) if len(rest) else 0.0  # type: ignore[arg-type]
+    found = ((float(value), int((hits == value).sum())) for value in hits.unique().sort())
+    return [(value, count) for value, count in found if lowest >= 0 or (value <= -999 and lowest > value / 10)]

@@ -1,0 +1,1 @@
+"""Tools that write a cleaned copy of a table."""

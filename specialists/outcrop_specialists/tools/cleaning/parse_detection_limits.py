@@ -1,0 +1,135 @@
+"""Tool: turns results such as `<0.01`, `>100` and `bdl` into numbers with a qualifier column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.columns.censored import find_censored
+from outcrop_specialists.columns.choice import find_columns
+from outcrop_specialists.columns.limit_parsing import Method, Parsed, parse_results
+from outcrop_specialists.columns.roles import unit_of
+from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.cleaning.cleaned import publish_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COLUMNS_SHOWN = 40
+UNPARSED_SHARE = 0.5
+"""A column of which more values are no results is refused: it is the wrong column."""
+
+
+class Arguments(ToolArguments):
+    path: str = Field(description="The data file.")
+    columns: list[str] | None = Field(
+        default=None, min_length=1, description="Columns to parse; all that hold results beyond a limit if not given."
+    )
+    method: Method = Field(
+        default="half",
+        description="What stands for a result below its limit: half the limit, zero or the limit (value).",
+    )
+
+
+def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    """Each parsed column becomes numeric, followed by its qualifiers in `<column>_q`. Every row and value is kept."""
+    table = read_table(context, arguments.path)
+    notes = list(table.notes)
+    names = _columns(table, arguments.columns, notes)
+    parsed: dict[str, Parsed] = {}
+    for done, name in enumerate(names):
+        context.report(f"parsing {name}", done, len(names))
+        parsed[name] = parse_results(table.frame.get_column(name), arguments.method, unit_of(name, table.units))
+        _refuse_wrong_column(table, parsed[name])
+        notes += parsed[name].notes
+    frame = _with_parsed(table.frame, parsed, notes)
+    title = f"{table.path.name} with detection limits parsed ({arguments.method})"
+    published = publish_table(context, TOOL, table, arguments, frame, title)
+    counts = [each.counts for each in parsed.values()]
+    below = sum(each["below"] + each["special"] for each in counts)
+    above = sum(each["above"] for each in counts)
+    return ToolResult(
+        summary=f"{len(counts)} columns made numeric: {below} results below a limit, {above} above one",
+        results={
+            "rows": frame.height,
+            "method": arguments.method,
+            "columns": counts[:COLUMNS_SHOWN],
+            "more_columns": max(0, len(counts) - COLUMNS_SHOWN),
+            "path": published.artifact.path,
+        },
+        artifacts=[published.artifact],
+        notes=notes,
+    )
+
+
+def _columns(table: Table, wanted: list[str] | None, notes: list[str]) -> list[str]:
+    import polars as pl
+
+    named = find_columns(table, wanted) if wanted else table.frame.columns
+    texts = [name for name in named if table.frame.schema[name] == pl.String]
+    if wanted:
+        numbers = [name for name in named if name not in texts]
+        if numbers:
+            notes.append(f"already without text, left as they are: {', '.join(map(repr, numbers))}")
+        return texts
+    found = [name for name in texts if find_censored(table.frame.get_column(name)).count]
+    if not found:
+        notes.append("no column holds results beyond a detection limit; the table written equals the one read")
+    return found
+
+
+def _refuse_wrong_column(table: Table, parsed: Parsed) -> None:
+    counts = parsed.counts
+    known = table.frame.height - counts["missing"]
+    if counts["unparsed"] > UNPARSED_SHARE * known or not known:
+        reason = (
+            f"{counts['name']!r} of {table.path.name} holds {counts['unparsed']} of {known} values that are no results"
+        )
+        raise ArgumentError(
+            "columns", f"{reason}; name the columns of results" + "".join(f" ({n})" for n in parsed.notes)
+        )
+
+
+def _with_parsed(frame: pl.DataFrame, parsed: dict[str, Parsed], notes: list[str]) -> pl.DataFrame:
+    """The table with each parsed column in its place and its qualifiers behind it."""
+    import polars as pl
+
+    columns: list[pl.Series] = []
+    taken = set(frame.columns)
+    for column in frame.get_columns():
+        if column.name not in parsed:
+            columns.append(column)
+            continue
+        name = f"{column.name}_q"
+        while name in taken:
+            name += "_"
+        if name != f"{column.name}_q":
+            notes.append(f"'{column.name}_q' exists; the qualifiers of {column.name!r} are in {name!r}")
+        taken.add(name)
+        columns += [parsed[column.name].values, parsed[column.name].qualifiers.alias(name)]
+    return pl.DataFrame(columns)
+
+
+TOOL = Tool(
+    name="parse_detection_limits",
+    version=1,
+    description="Makes columns with results beyond a detection limit (<0.01, >100, bdl) numeric, with a qualifier "
+    "column beside each, and writes the table.",
+    asked_for=(
+        "parse detection limits",
+        "handle below detection values",
+        "replace censored values",
+        "half the detection limit",
+        "convert less-than values",
+        "non-detects",
+        "convert censored values",
+        "treat non-detects",
+        "censored values",
+    ),
+    specialists=frozenset({"cleaning"}),
+    arguments=Arguments,
+    run=run,
+)

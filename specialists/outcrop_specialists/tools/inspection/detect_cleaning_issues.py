@@ -1,0 +1,86 @@
+"""Tool: finds what is to be cleaned in a table, and repairs nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from outcrop_schemas import wire
+from outcrop_specialists.columns.choice import find_columns
+from outcrop_specialists.reading.tables import read_table
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.inspection.cleaning_issues import column_issues, duplicate_rows, weight
+from outcrop_specialists.tools.publish import publish, relative
+
+COLUMNS_SHOWN = 20
+
+
+class Arguments(ToolArguments):
+    path: str = Field(description="The data file.")
+    columns: list[str] | None = Field(default=None, min_length=1, description="Columns to check; all if not given.")
+
+
+def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    """The full findings go to a JSON report; the answer holds the columns with most issues."""
+    table = read_table(context, arguments.path)
+    names = find_columns(table, arguments.columns) if arguments.columns else table.frame.columns
+    context.report(f"checking {len(names)} columns", 0, len(names))
+    issues = column_issues(table, names)
+    repeated = duplicate_rows(table.frame)
+    full = {
+        "path": relative(context, table.path),
+        "rows": table.frame.height,
+        "duplicate_rows": repeated,
+        "columns": issues,
+        "notes": list(table.notes),
+    }
+    published = publish(
+        context,
+        TOOL,
+        [table.path],
+        arguments.model_dump(mode="json", exclude={"path"}),
+        extension="json",
+        kind="report",
+        title=f"Cleaning issues of {table.path.name}",
+        write=lambda path: _write(path, full),
+    )
+    with_issues = sorted((each for each in issues if weight(each)), key=lambda each: -weight(each))
+    return ToolResult(
+        summary=f"{len(with_issues)} of {len(names)} columns have issues; {repeated} rows repeat another one",
+        results={
+            "path": published.artifact.path,
+            "rows": table.frame.height,
+            "duplicate_rows": repeated,
+            "columns_with_issues": len(with_issues),
+            "columns": with_issues[:COLUMNS_SHOWN],
+        },
+        artifacts=[published.artifact],
+        notes=list(table.notes),
+    )
+
+
+def _write(path: Path, full: dict[str, Any]) -> None:
+    path.write_bytes(wire.dumps(full))
+
+
+TOOL = Tool(
+    name="detect_cleaning_issues",
+    version=1,
+    description="Finds what is to be cleaned: missing values, results beyond detection limits, text among numbers, "
+    "negative concentrations, spelling variants, suspected fill values, constant columns, outliers (1.5 IQR), "
+    "duplicate rows.",
+    asked_for=(
+        "detect issues",
+        "check data quality",
+        "find errors",
+        "quality control",
+        "what needs cleaning",
+        "are there duplicates",
+        "how many duplicates",
+    ),
+    specialists=frozenset({"cleaning"}),
+    arguments=Arguments,
+    run=run,
+)

@@ -1,0 +1,193 @@
+"""Tool: looks into a table: a few rows, counts of values, figures of columns, how many rows meet a condition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from outcrop_schemas import limits
+from outcrop_schemas.errors import ArgumentError
+from outcrop_schemas.protocol import Artifact
+from outcrop_specialists.columns.choice import find_column, find_columns, numeric
+from outcrop_specialists.columns.suspicions import suspicions
+from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.cleaning.cleaned import publish_table
+from outcrop_specialists.tools.inspection.conditions import Operator, Value, rows_that_meet
+from outcrop_specialists.tools.inspection.preview import cell, preview
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DEFAULT_ROWS = 5
+TOLD_VALUES = 10
+DEFAULT_VALUES = 20
+
+
+class Arguments(ToolArguments):
+    path: str = Field(description="The data file.")
+    operation: Literal["head", "tail", "sample", "value_counts", "describe", "filter_count"] = Field(
+        description="head, tail and sample show rows; value_counts counts the values of a column; describe gives n, "
+        "mean, sd and quartiles; filter_count counts rows that meet the condition."
+    )
+    columns: list[str] | None = Field(default=None, min_length=1, description="Columns to look at; all if not given.")
+    n: int | None = Field(
+        default=None,
+        ge=1,
+        description=f"Rows or values wanted ({DEFAULT_ROWS} rows, {DEFAULT_VALUES} values if not given); at most "
+        f"{limits.PREVIEW_ROWS} are shown, the rows wanted are written to a file.",
+    )
+    seed: int = Field(default=42, ge=0, description="Seed of the sample.")
+    filter_column: str | None = Field(
+        default=None, description="Look only at rows where this column meets the condition."
+    )
+    operator: Operator | None = Field(default=None, description="How filter_column is compared with value.")
+    value: Value = Field(default=None, description="What filter_column is compared with.")
+
+
+def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    """At most 20 rows are shown, whatever is asked for, and all that are asked for written to a file; counts and
+    figures are of all rows that meet the condition."""
+    table = read_table(context, arguments.path)
+    frame, notes = _filtered(table, arguments)
+    columns = find_columns(table, arguments.columns) if arguments.columns else frame.columns
+    results: dict[str, Any] = {"path": arguments.path, "rows": table.frame.height}
+    if arguments.filter_column is not None:
+        results["rows_that_meet"] = frame.height
+    artifacts: list[Artifact] = []
+    doubts = ""
+    match arguments.operation:
+        case "head" | "tail" | "sample":
+            chosen = _rows(frame.select(columns), arguments)
+            results |= {**preview(chosen, limits.PREVIEW_ROWS), "n_rows": chosen.height}
+            artifacts = _published(context, table, arguments, chosen)
+            results["file"] = artifacts[0].path if artifacts else None
+        case "value_counts":
+            results |= _value_counts(frame, columns, arguments)
+        case "describe":
+            results["columns"] = _describe(table, frame, columns, arguments.columns is not None, notes)
+            doubts = suspicions(frame, [column["name"] for column in results["columns"]])
+        case "filter_count":
+            pass
+    if (arguments.n or 0) > limits.PREVIEW_ROWS and arguments.operation not in ("filter_count", "describe"):
+        notes.append(f"{arguments.n} were asked for; at most {limits.PREVIEW_ROWS} are ever shown")
+    return ToolResult(_told(table, arguments, frame, results) + doubts, results, artifacts, [*table.notes, *notes])
+
+
+def _told(table: Table, arguments: Arguments, frame: pl.DataFrame, results: dict[str, Any]) -> str:
+    """The answer in a sentence."""
+    of = f"{frame.height} of {table.frame.height} rows of {table.path.name}"
+    if arguments.operation == "filter_count":
+        value = "" if arguments.value is None else f" {arguments.value}"
+        return f"{of} meet {arguments.filter_column} {arguments.operator}{value}"
+    if arguments.operation == "value_counts":
+        shown = ", ".join(f"{entry['value']} {entry['count']}" for entry in results["values"][:TOLD_VALUES])
+        more = results["distinct"] - min(len(results["values"]), TOLD_VALUES)
+        rest = f", {more} more values" if more > 0 else ""
+        return f"{results['column']} in {of}: {shown or 'no values'}{rest}"
+    return f"{arguments.operation} of {table.path.name}: {frame.height} of {table.frame.height} rows looked at"
+
+
+def _filtered(table: Table, arguments: Arguments) -> tuple[pl.DataFrame, list[str]]:
+    if arguments.filter_column is None:
+        if arguments.operation == "filter_count" or arguments.operator is not None:
+            raise ArgumentError("filter_column", "is needed for a condition, with operator and value")
+        return table.frame, []
+    if arguments.operator is None:
+        raise ArgumentError("operator", "is needed with filter_column")
+    column = find_column(table, arguments.filter_column, "filter_column")
+    mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value)
+    return table.frame.filter(mask), notes
+
+
+def _rows(frame: pl.DataFrame, arguments: Arguments) -> pl.DataFrame:
+    wanted = min(arguments.n or DEFAULT_ROWS, frame.height)
+    if arguments.operation == "head":
+        return frame.head(wanted)
+    if arguments.operation == "tail":
+        return frame.tail(wanted)
+    return frame.sample(wanted, seed=arguments.seed)
+
+
+def _published(context: ToolContext, table: Table, arguments: Arguments, chosen: pl.DataFrame) -> list[Artifact]:
+    """The rows as a file for the person who asked; none where there is no row."""
+    if chosen.is_empty():
+        return []
+    title = f"{arguments.operation} of {table.path.name}: {chosen.height} rows"
+    return [publish_table(context, TOOL, table, arguments, chosen, title).artifact]
+
+
+def _value_counts(frame: pl.DataFrame, columns: list[str], arguments: Arguments) -> dict[str, Any]:
+    """The commonest values, equally common ones in the order of the file, and how many there are."""
+    if arguments.columns is None or len(columns) > 1:
+        raise ArgumentError("columns", "value_counts needs one column")
+    column = frame.get_column(columns[0])
+    filled = column.drop_nulls().alias("value")
+    counts = filled.to_frame().group_by("value", maintain_order=True).len("count")
+    wanted = min(arguments.n or DEFAULT_VALUES, limits.PREVIEW_ROWS)
+    top = counts.sort("count", descending=True, maintain_order=True).head(wanted)
+    found: dict[str, Any] = {
+        "column": column.name,
+        "missing": column.null_count(),
+        "distinct": counts.height,
+        "values": [{"value": cell(value), "count": count} for value, count in top.iter_rows()],
+    }
+    if top.height < counts.height:
+        found |= {"more_values": counts.height - top.height, "rows_with_more_values": len(filled) - top["count"].sum()}
+    return found
+
+
+def _describe(
+    table: Table, frame: pl.DataFrame, columns: list[str], is_named: bool, notes: list[str]
+) -> list[dict[str, Any]]:
+    """Figures of numeric columns: sd with n - 1, quartiles by linear interpolation (type 7)."""
+    numbers = [name for name in columns if is_named or frame.schema[name].is_numeric()]
+    shown = numbers[: limits.PREVIEW_ROWS]
+    if len(numbers) > len(shown):
+        notes.append(f"{len(numbers) - len(shown)} more numeric columns are not described; name them")
+    if len(numbers) < len(columns):
+        notes.append(f"{len(columns) - len(numbers)} columns that are not numeric are left out")
+    part = Table(table.path, frame, (), table.units)
+    return [{"name": name, **_figures(numeric(part, name, "columns"))} for name in shown]
+
+
+def _figures(column: pl.Series) -> dict[str, Any]:
+    values = column.drop_nulls()
+    quartile = {name: values.quantile(share, "linear") for name, share in (("q1", 0.25), ("q3", 0.75))}
+    return {
+        "n": len(values),
+        "missing": len(column) - len(values),
+        "mean": cell(values.mean()),
+        "sd": cell(values.std(ddof=1)),
+        "min": cell(values.min()),
+        "q1": cell(quartile["q1"]),
+        "median": cell(values.median()),
+        "q3": cell(quartile["q3"]),
+        "max": cell(values.max()),
+    }
+
+
+TOOL = Tool(
+    name="query_data",
+    version=1,
+    description="Looks into a table: first, last or random rows (also as a file), counts of values, figures of "
+    "columns, how many rows meet a condition.",
+    asked_for=(
+        "show rows",
+        "preview the table",
+        "look up values",
+        "count values",
+        "how many rows have",
+        "how many samples",
+        "count rows per",
+        "first rows",
+        "show the table",
+        "distinct values",
+        "how many of each",
+        "show the data",
+    ),
+    specialists=frozenset({"cleaning", "analytics", "plotting"}),
+    arguments=Arguments,
+    run=run,
+)

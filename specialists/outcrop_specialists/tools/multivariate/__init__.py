@@ -1,0 +1,1 @@
+"""Tools that work on several columns at a time: clusters, components, anomalies."""

@@ -1,0 +1,66 @@
+"""Principal component analysis with a fixed sign, for the tool that reports it and the plot that projects with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from outcrop_schemas.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from outcrop_specialists.tools.multivariate.features import Features
+
+    Matrix = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Components:
+    """k principal components.
+
+    `scores` (rows of the table, k) is NaN for rows left out; `loadings` (k, columns) holds unit-length eigenvectors;
+    `shares` (k,) the explained shares of the variance; `constant` names columns that were left out.
+    """
+
+    columns: list[str]
+    scores: Matrix
+    loadings: Matrix
+    shares: Matrix
+    constant: list[str]
+
+    def strongest(self, component: int, count: int) -> dict[str, float]:
+        """The `count` largest absolute loadings of a component, largest first."""
+        loadings = self.loadings[component]
+        order = sorted(range(len(self.columns)), key=lambda index: -abs(loadings[index]))
+        return {self.columns[index]: float(loadings[index]) for index in order[:count]}
+
+
+def principal_components(taken: Features, count: int, *, standardize: bool) -> Components:
+    """Principal components (Pearson 1901) of the complete rows, by singular value decomposition of centred columns.
+
+    The sign of a component makes its largest absolute loading positive. Raises ArgumentError where fewer components
+    exist than wanted.
+    """
+    import numpy
+
+    complete = taken.is_complete
+    values = taken.values[complete]
+    varies = values.min(axis=0) < values.max(axis=0)
+    names = [name for name, kept in zip(taken.columns, varies, strict=True) if kept]
+    possible = min(len(values) - 1, len(names))
+    if count > possible:
+        reason = f"{len(values)} complete rows and {len(names)} columns that vary allow {possible}"
+        raise ArgumentError("n_components", f"{count} components are wanted, {reason}")
+    centred = values[:, varies] - values[:, varies].mean(axis=0)
+    if standardize:
+        centred = centred / centred.std(axis=0)
+    _, singular, rows = numpy.linalg.svd(centred, full_matrices=False)
+    loadings = rows[:count]
+    largest = numpy.abs(loadings).argmax(axis=1)
+    loadings = loadings * numpy.sign(loadings[numpy.arange(count), largest])[:, None]
+    scores = numpy.full((len(complete), count), numpy.nan)
+    scores[complete] = centred @ loadings.T
+    shares = singular[:count] ** 2 / (singular**2).sum()
+    constant = [name for name in taken.columns if name not in names]
+    return Components(names, scores, loadings, shares, constant)

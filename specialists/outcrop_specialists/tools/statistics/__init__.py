@@ -1,0 +1,1 @@
+"""Tools that compute statistics of columns and groups."""
