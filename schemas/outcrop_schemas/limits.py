@@ -51,6 +51,7 @@ QUEUED_MODEL_SECONDS = 3_600.0
 DISPATCH_MEMORY_BYTES = 8 << 30
 DISPATCH_PROCESSES = 512
 NURSERY_STARTS = 5
+PIPE_BYTES = 256 * 1024
 STDOUT_BYTES = 512 * 1024 * 1024
 STREAM_LINE_BYTES = 16 * 1024 * 1024
 PARTIAL_BYTES = 64 * 1024
@@ -217,6 +218,9 @@ LIMITS: tuple[Limit, ...] = (
         "a minute",
         "outcrop.launching.nursery",
         "then a start fails: spawn_error",
+    ),
+    Limit(
+        "pipe of a specialist", PIPE_BYTES, "bytes", "outcrop.launching.supervised", "asked of the kernel; less works"
     ),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
     Limit("one stream line", STREAM_LINE_BYTES, "bytes", "outcrop.stream", "a longer line is skipped and counted"),
