@@ -12,12 +12,14 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from outcrop.isolation import IsolationSet, judge, run_probe, unproven
+from outcrop.isolation import IsolationSet, Proof, prove, unproven
 from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.nursery import NurseryLauncher
-from outcrop.settings import Settings
+from outcrop.models import ModelTable
+from outcrop.models.anthropic.names import has_credentials
+from outcrop.settings import Settings, effective
 from outcrop.workspace import Workspace
-from outcrop_schemas.errors import LaunchError, WorkspaceBusyError, WorkspaceError
+from outcrop_schemas.errors import LaunchError, UsageError, WorkspaceBusyError, WorkspaceError
 from outcrop_specialists.guard.kernel import hide_from_others
 
 _NURSERY_SECONDS = 60.0
@@ -53,7 +55,7 @@ class Report:
 
 async def examine(folder: str | Path) -> Report:
     """Look at everything and probe the confinement anew; only the workspace's own `.outcrop` folder is written to."""
-    checks = [_python(), *_libraries(), _byte_code(), _processes(), _model()]
+    checks = [_python(), *_libraries(), _byte_code(), _processes(), *_settings(folder)]
     try:
         workspace = Workspace(folder)
         workspace.hold()
@@ -62,20 +64,28 @@ async def examine(folder: str | Path) -> Report:
     except WorkspaceError as error:
         return Report([*checks, Check("workspace", False, str(error))], unproven("there is no workspace to probe in"))
     try:
-        isolation = await _probe(workspace)
+        proof = await _probe(workspace)
+        isolation = proof.cold
         checks += [Check("workspace", True, f"{workspace.folder} can be written to"), await _nursery(workspace)]
+        checks += [_bubblewrap(proof)]
     finally:
         workspace.release()
     return Report(checks, isolation)
 
 
-async def _probe(workspace: Workspace) -> IsolationSet:
+async def _probe(workspace: Workspace) -> Proof:
     launcher = ColdLauncher()
     hide_from_others()
     try:
-        return judge(*await run_probe(workspace, launcher))
+        return await prove(workspace, launcher)
     except (LaunchError, OSError, ValueError) as error:
-        return unproven(f"the probe could not be run: {error}")
+        return Proof.none(f"the probe could not be run: {error}")
+
+
+def _bubblewrap(proof: Proof) -> Check:
+    if proof.bubblewrap:
+        return Check("bubblewrap", True, f"{proof.bubblewrap} is around what is started cold: a COMMAND, --launch cold")
+    return Check("bubblewrap", True, f"not used: {proof.without_bubblewrap}")
 
 
 async def _nursery(workspace: Workspace) -> Check:
@@ -124,10 +134,24 @@ def _processes() -> Check:
     return Check("processes", False, "this system has no pidfd; Outcrop needs Linux 5.3 or later")
 
 
-def _model() -> Check:
-    key = (
-        "a key is set, but Claude models come with the next versions"
-        if os.environ.get("ANTHROPIC_API_KEY")
-        else "no key is needed"
-    )
-    return Check("model", True, f"{Settings().model}: a deterministic planner, no language model; {key}")
+def _settings(folder: str | Path) -> Iterator[Check]:
+    """What is set, the models that would be asked, and what they cost."""
+    try:
+        settings = Settings.load(folder)
+        models = ModelTable(None, settings)
+    except UsageError as error:
+        yield Check("settings", False, str(error))
+        return
+    said = [f"{name} = {value}" for name, value, origin in effective(settings) if origin == "set"]
+    yield Check("settings", True, "; ".join(said) or "all as they come")
+    names = ", ".join(f"{role}: {name}" for role, name in models.names().items())
+    paid, prices = models.paid_names(), settings.price_list()
+    if not paid:
+        yield Check("model", True, f"{names}, a deterministic planner and no language model; no key is needed")
+        return
+    key = "a key is set" if has_credentials() else "no key is set (ANTHROPIC_API_KEY)"
+    yield Check("model", has_credentials(), f"{names}; {key}")
+    without = [name for name in paid if prices.of(name) is None]
+    bound = settings.budget_usd is not None
+    told = f"no price for {', '.join(without)}: --budget-usd needs one in outcrop.toml" if without else "for all models"
+    yield Check("prices", not (without and bound), f"{told}; the list is of {prices.as_of}")

@@ -13,36 +13,44 @@ import platform
 import secrets
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from outcrop.launching import Launcher, LaunchSpec
+from outcrop.launching import Launcher, LaunchKind, LaunchSpec
+from outcrop.launching.bubblewrap import complaint, find_bubblewrap
 from outcrop.launching.environment import environment_for
+from outcrop.launching.unconfined import TURNED_OFF, UnconfinedLauncher
 from outcrop.policy import build_policy
 from outcrop.reader import StreamReader
+from outcrop.settings import Settings
 from outcrop.stream import StreamScanner
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import LaunchError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Isolation
+from outcrop_specialists.guard.probe import FORKS
 
 IsolationSet = dict[str, Isolation]
+_KINDS: tuple[LaunchKind, ...] = ("cold", "nursery")
 _PROBE_SECONDS = 30.0
 _PROBE_MEMORY = 1 << 30
 _GRACE_SECONDS = 0.5
-# What each property rests on, which attempts of the probe must be refused, and how it is brought about.
-_RESTS_ON: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
-    "write_confined": (("landlock", "no_new_privs"), ("write", "write_through_link"), "Landlock"),
-    "read_confined": (("landlock", "no_new_privs"), ("read",), "Landlock"),
-    "network_denied": (("seccomp", "no_new_privs"), ("network", "namespace"), "seccomp"),
+# What each property rests on (of alternatives one is enough), which attempts of the probe must be refused, and how it
+# is brought about: without words of its own, by the alternatives that were taken.
+_RESTS_ON: dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...], str]] = {
+    "write_confined": ((("landlock", "bubblewrap"), ("no_new_privs",)), ("write", "write_through_link"), ""),
+    "read_confined": ((("landlock", "bubblewrap"), ("no_new_privs",)), ("read",), ""),
+    "network_denied": ((("seccomp",), ("no_new_privs",)), ("network", "namespace"), "seccomp"),
     "keys_hidden": (
-        ("no_new_privs", "capabilities"),
+        (("no_new_privs",), ("capabilities",)),
         ("environment",),
         "environment allow-list, non-dumpable orchestrator",
     ),
-    "memory_capped": (("rlimits",), ("memory",), "RLIMIT_DATA, and resident memory watched by the supervisor"),
+    "memory_capped": ((("rlimits",),), ("memory",), "RLIMIT_DATA, and resident memory watched by the supervisor"),
 }
+_CALLED = {"landlock": "Landlock", "bubblewrap": "bubblewrap"}
 
 
 def unproven(reason: str) -> IsolationSet:
@@ -50,35 +58,73 @@ def unproven(reason: str) -> IsolationSet:
     return {name: Isolation(active=False, by=reason) for name in ISOLATION_PROPERTIES}
 
 
+@dataclass(frozen=True)
+class Proof:
+    """What was proved of either way to launch, and whether cold starts are wrapped in bubblewrap, or why not."""
+
+    cold: IsolationSet
+    nursery: IsolationSet
+    bubblewrap: str | None = None
+    without_bubblewrap: str = ""
+
+    @classmethod
+    def none(cls, reason: str) -> Proof:
+        return cls(unproven(reason), unproven(reason), None, reason)
+
+    def of(self, kind: LaunchKind) -> IsolationSet:
+        return self.cold if kind == "cold" else self.nursery
+
+    def as_json(self) -> dict[str, Any]:
+        sets = {kind: {name: one.model_dump() for name, one in self.of(kind).items()} for kind in _KINDS}
+        return {"sets": sets, "bubblewrap": self.bubblewrap, "without_bubblewrap": self.without_bubblewrap}
+
+    @classmethod
+    def of_json(cls, kept: Mapping[str, Any]) -> Proof:
+        """What `as_json` gave. Raises KeyError, TypeError, ValueError for anything else."""
+        sets: dict[str, IsolationSet] = {
+            kind: {name: Isolation.model_validate(kept["sets"][kind][name]) for name in ISOLATION_PROPERTIES}
+            for kind in _KINDS
+        }
+        return cls(sets["cold"], sets["nursery"], kept["bubblewrap"], kept["without_bubblewrap"])
+
+
 class IsolationProof:
     """Runs the probe once, in the background, and answers for every launch of this process."""
 
     def __init__(self, workspace: Workspace, launcher: Launcher) -> None:
         self._workspace, self._launcher = workspace, launcher
-        self._proving: asyncio.Task[IsolationSet] | None = None
+        self._key = _key(launcher)
+        self._proving: asyncio.Task[Proof] | None = None
 
     def begin(self) -> None:
         if self._proving is None:
             self._proving = asyncio.create_task(self._prove())
 
-    async def get(self) -> IsolationSet:
-        """The properties; waits for the probe where it is still running."""
-        self.begin()
-        assert self._proving is not None
-        return await asyncio.shield(self._proving)
+    async def get(self, kind: LaunchKind = "cold") -> IsolationSet:
+        """The properties of launches of this kind; waits for the probe where it is still running."""
+        return (await self._proof()).of(kind)
+
+    async def bubblewrap(self) -> str | None:
+        """What cold starts are to be wrapped in. Waits for the probe, but not where there is no such program."""
+        return (await self._proof()).bubblewrap if _wrapper(self._launcher)[0] else None
 
     async def close(self) -> None:
         if self._proving is not None:
             await asyncio.wait([self._proving])
 
-    async def _prove(self) -> IsolationSet:
+    async def _proof(self) -> Proof:
+        self.begin()
+        assert self._proving is not None
+        return await asyncio.shield(self._proving)
+
+    async def _prove(self) -> Proof:
         cached = self._read_cache()
         if cached is not None:
             return cached
         try:
-            found = judge(*await run_probe(self._workspace, self._launcher))
+            found = await prove(self._workspace, self._launcher)
         except (LaunchError, OSError, ValueError) as error:
-            return unproven(f"the probe could not be run: {error}")
+            return Proof.none(f"the probe could not be run: {error}")
         self._write_cache(found)
         return found
 
@@ -86,23 +132,43 @@ class IsolationProof:
     def _cache(self) -> Path:
         return self._workspace.home / "cache" / "isolation.json"
 
-    def _read_cache(self) -> IsolationSet | None:
+    def _read_cache(self) -> Proof | None:
         try:
             kept = wire.loads(self._cache.read_bytes())
-            if kept["key"] != _key():
-                return None
-            return {name: Isolation.model_validate(kept["isolation"][name]) for name in ISOLATION_PROPERTIES}
+            return Proof.of_json(kept["proof"]) if kept["key"] == self._key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _write_cache(self, found: IsolationSet) -> None:
-        document = {"key": _key(), "isolation": {name: one.model_dump() for name, one in found.items()}}
+    def _write_cache(self, found: Proof) -> None:
         temporary = self._cache.with_name(f".isolation.{os.getpid()}")
-        temporary.write_bytes(wire.dumps(document))
+        temporary.write_bytes(wire.dumps({"key": self._key, "proof": found.as_json()}))
         temporary.replace(self._cache)
 
 
-async def run_probe(workspace: Workspace, launcher: Launcher) -> tuple[Mapping[str, str], Mapping[str, Any]]:
+async def prove(workspace: Workspace, launcher: Launcher) -> Proof:
+    """Run the probe as specialists are started here, and once more in bubblewrap. Raises LaunchError, ValueError."""
+    found = judge(*await run_probe(workspace, launcher))
+    program, reason = _wrapper(launcher)
+    if program is None:
+        return Proof(found, found, None, reason)
+    try:
+        layers, attempts = await run_probe(workspace, launcher, program)
+    except (LaunchError, OSError, ValueError) as error:
+        said = await asyncio.to_thread(complaint, program)
+        return Proof(found, found, None, f"{program} was tried and failed: {said} ({error})")
+    if layers.get("bubblewrap") != "ok":
+        said = layers.get("bubblewrap", "it was not there")
+        return Proof(found, found, None, f"{program} was tried and failed: {said}")
+    inside = judge(layers, attempts)
+    lost = [name for name in found if found[name].active and not inside[name].active]
+    if lost:
+        return Proof(found, found, None, f"{program} was tried, but {lost[0]} would be lost: {inside[lost[0]].by}")
+    return Proof(inside, found, program)
+
+
+async def run_probe(
+    workspace: Workspace, launcher: Launcher, bubblewrap: str | None = None
+) -> tuple[Mapping[str, str], Mapping[str, Any]]:
     """Launch the probe confined: the layers that were taken, what the probe says. Raises LaunchError, ValueError."""
     name = secrets.token_hex(8)
     cache = workspace.home / "cache"
@@ -111,8 +177,9 @@ async def run_probe(workspace: Workspace, launcher: Launcher) -> tuple[Mapping[s
     secret.write_text("nobody is to read this")
     argv = [sys.executable, "-P", "-m", "outcrop_specialists.guard.probe", str(outside), str(secret), str(os.getpid())]
     try:
-        policy = build_policy(workspace.folder, [], scratch, argv[:1], _PROBE_MEMORY)
+        policy = build_policy(workspace.folder, [], scratch, argv[:1], _PROBE_MEMORY, FORKS // 2)
         spec = LaunchSpec(argv, b"", environment_for(scratch, None, {}), scratch, policy, 2 * _PROBE_MEMORY, 64)
+        spec = replace(spec, bubblewrap=bubblewrap)
         said, layers, strays = await _watch_probe(launcher, spec, scratch.with_suffix(".out"))
         attempts = {**json.loads(said), "strays_ended": strays, "outside_written": outside.exists()}
         return layers, attempts
@@ -134,14 +201,19 @@ async def _watch_probe(launcher: Launcher, spec: LaunchSpec, output: Path) -> tu
     finally:
         reader.stop()
         child.close()
-    return await asyncio.to_thread(output.read_bytes), child.layers, swept.strays
+    with output.open("rb") as file:
+        return file.read(), child.layers, swept.strays
 
 
 def judge(layers: Mapping[str, str], attempts: Mapping[str, Any]) -> IsolationSet:
     """What follows from the layers that were taken and the attempts that were refused."""
     found = {}
-    for name, (needed, tried, by) in _RESTS_ON.items():
-        missing = [f"{layer}: {layers.get(layer, 'not applied')}" for layer in needed if layers.get(layer) != "ok"]
+    for name, (needed, tried, words) in _RESTS_ON.items():
+        lacking = [some for some in needed if all(layers.get(layer) != "ok" for layer in some)]
+        missing = [f"{some[0]}: {layers.get(some[0], 'not applied')}" for some in lacking]
+        by = words or _by(needed[0], layers)
+        if name == "write_confined" and attempts.get("metadata") == "done":
+            by += "; mode, owner and times of a file are not covered"
         done = [attempt for attempt in tried if not str(attempts.get(attempt, "done")).startswith("denied")]
         proof = ", ".join(f"{attempt} {attempts.get(attempt)}" for attempt in tried)
         if missing or done or (name == "write_confined" and attempts.get("outside_written")):
@@ -153,10 +225,17 @@ def judge(layers: Mapping[str, str], attempts: Mapping[str, Any]) -> IsolationSe
     found["tree_kill_complete"] = Isolation(
         active=strays == 1, by="subreaper and lifeline per dispatch", proof=f"{strays} of 1 daemons found and ended"
     )
+    forks, watched = (
+        attempts.get("processes", "done"),
+        f"more than {limits.DISPATCH_PROCESSES} are looked for and ended",
+    )
+    is_bound = str(forks).startswith("denied") and layers.get("rlimits") == "ok"
     found["processes_capped"] = Isolation(
-        active=False,
-        by=f"more than {limits.DISPATCH_PROCESSES} processes are ended, but only looked for every half second",
-        proof=None,
+        active=is_bound,
+        by=f"RLIMIT_NPROC; {watched}"
+        if is_bound
+        else f"{watched}, but only every half second; RLIMIT_NPROC does not bind root",
+        proof=f"processes {forks}",
     )
     found["disk_capped"] = Isolation(
         active=False, by="each file has a limit, all together have none", proof=f"file_size {attempts.get('file_size')}"
@@ -164,9 +243,29 @@ def judge(layers: Mapping[str, str], attempts: Mapping[str, Any]) -> IsolationSe
     return {name: found[name] for name in ISOLATION_PROPERTIES}
 
 
-def _key() -> str:
+def _by(alternatives: tuple[str, ...], layers: Mapping[str, str]) -> str:
+    taken = " and ".join(_CALLED[layer] for layer in alternatives if layers.get(layer) == "ok")
+    if layers.get("bubblewrap") == "ok":
+        return f"{taken} (what is forked from the nursery cannot be in bubblewrap)"
+    return taken
+
+
+def _wrapper(launcher: Launcher) -> tuple[str | None, str]:
+    """The program to wrap cold starts in, or why there is none."""
+    if isinstance(launcher, UnconfinedLauncher):
+        return None, TURNED_OFF
+    if not Settings().bubblewrap:
+        return None, "turned off by OUTCROP_BUBBLEWRAP"
+    program = find_bubblewrap()
+    return program, "" if program else "there is no bwrap on the PATH"
+
+
+def _key(launcher: Launcher) -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     except OSError:
         boot = "unknown"
-    return f"{boot.strip()} {platform.release()} {os.geteuid()} {version('outcrop')} {sys.executable}"
+    where = f"{boot.strip()} {platform.release()} {os.geteuid()} {version('outcrop')} {sys.executable}"
+    program, _ = _wrapper(launcher)
+    wrapper = f"{program} {Path(program).stat().st_mtime_ns}" if program else "none"
+    return f"{where} {type(launcher).__name__} {wrapper}"

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from outcrop_schemas.errors import PathError, WorkspaceBusyError, WorkspaceError
-from outcrop_specialists.paths import data_file, resolve_inside
+from outcrop_specialists.guard.confine import open_standard_streams
+from outcrop_specialists.paths import resolve_inside
+from outcrop_specialists.reading.address import MARK, addressed, folder_of
 
 HOME = ".outcrop"
 
@@ -38,6 +40,8 @@ class Workspace:
 
     def hold(self) -> None:
         """Make the workspace's own folders and take it. Raises WorkspaceError, WorkspaceBusyError."""
+        # Where an application has closed them, the lock or the journal would get their numbers, and what is printed.
+        open_standard_streams()
         try:
             for place in (self.home, self.runs, self.home / "cache", self.home / "lock"):
                 if place.is_symlink():
@@ -76,7 +80,7 @@ class Workspace:
             self._lock = None
 
     def data(self, path: str | Path) -> str:
-        """A data file as it is named in briefs: relative to the workspace.
+        """A data file as it is named in briefs: relative to the workspace; `path#name` stays the table of a file.
 
         A relative path is taken from the workspace first, then from the current folder. Raises PathError.
         """
@@ -87,7 +91,8 @@ class Workspace:
                 given = given.absolute()
         except (OSError, ValueError) as error:
             raise PathError(repr(str(path))[:200], f"is not a path: {error}") from error
-        return data_file(self.folder, given).relative_to(self.folder).as_posix()
+        found, table = addressed(self.folder, given)
+        return found.relative_to(self.folder).as_posix() + (f"{MARK}{table}" if table else "")
 
     def resolve(self, path: str | Path) -> Path:
         """An absolute, link-free path inside the workspace. Raises PathError."""
@@ -95,7 +100,7 @@ class Workspace:
 
     def results_of(self, data: Sequence[str]) -> list[Path]:
         """The folders in which results of these files lie."""
-        beside = dict.fromkeys((self.folder / path).parent for path in data)
+        beside = dict.fromkeys(folder_of(self.folder, path) for path in data)
         return [folder if folder.name == "results" else folder / "results" for folder in beside]
 
     def grant_results(self, data: Sequence[str]) -> Path:

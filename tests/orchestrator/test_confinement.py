@@ -140,7 +140,7 @@ async def test_it_cannot_signal_its_supervisor_or_the_orchestrator_to_death(pool
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.kill(pid, number)
-            except PermissionError:
+            except (PermissionError, ProcessLookupError):
                 pass
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
     complete()
@@ -180,8 +180,10 @@ async def test_a_required_property_that_is_proved_lets_it_start_and_one_that_is_
 GOOD_LAYERS = dict.fromkeys(LAYERS, "ok")
 REFUSED = {
     **dict.fromkeys(
-        ("write", "write_through_link", "read", "network", "environment", "namespace", "memory"), "denied: no"
+        ("write", "write_through_link", "read", "network", "environment", "namespace", "memory", "processes"),
+        "denied: no",
     ),
+    "metadata": "done",
     "strays_ended": 1,
     "outside_written": False,
 }
@@ -198,6 +200,8 @@ BREAKS = [
     ("tree_kill_complete", {}, {"strays_ended": 0}),
     ("memory_capped", {"rlimits": "Operation not permitted"}, {}),
     ("memory_capped", {}, {"memory": "done"}),
+    ("processes_capped", {"rlimits": "Operation not permitted"}, {}),
+    ("processes_capped", {}, {"processes": "done"}),
 ]
 
 
@@ -218,7 +222,8 @@ def test_nothing_is_claimed_of_a_probe_that_said_nothing() -> None:
 async def test_a_layer_that_the_kernel_refuses_is_seen_through_the_real_launch(
     workspace: Path, program: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The policy asks for no Landlock: what a kernel without it comes to.
+    # The policy asks for no Landlock: what a kernel without it comes to, where there is no bubblewrap either.
+    monkeypatch.setenv("OUTCROP_BUBBLEWRAP", "0")
     monkeypatch.setattr("outcrop.policy.LAYERS", tuple(layer for layer in LAYERS if layer != "landlock"))
     async with Pool(workspace=workspace.parent, launcher="cold") as pool:
         outcome = await pool.dispatch("mine", command=program("complete()"))
@@ -227,6 +232,68 @@ async def test_a_layer_that_the_kernel_refuses_is_seen_through_the_real_launch(
     assert "landlock: not applied" in outcome.isolation["write_confined"].by
     assert outcome.isolation["network_denied"].active
     assert refused.status == "spawn_error"
+
+
+def test_of_landlock_and_bubblewrap_one_is_enough_and_both_are_named() -> None:
+    inside = {**GOOD_LAYERS, "bubblewrap": "ok"}
+    assert judge(inside, REFUSED)["write_confined"].by.startswith("Landlock and bubblewrap")
+    alone = judge({**inside, "landlock": "this kernel has no Landlock"}, REFUSED)["write_confined"]
+    assert alone.active
+    assert alone.by.startswith("bubblewrap")
+    neither = judge({**GOOD_LAYERS, "landlock": "no", "bubblewrap": "it left pid as outside"}, REFUSED)
+    assert not neither["write_confined"].active
+    assert not neither["read_confined"].active
+
+
+def test_what_landlock_does_not_cover_is_said() -> None:
+    assert "mode, owner and times" in judge(GOOD_LAYERS, REFUSED)["write_confined"].by
+    refused = {**REFUSED, "metadata": "denied: Read-only file system"}
+    assert judge({**GOOD_LAYERS, "bubblewrap": "ok"}, refused)["write_confined"].by.count("mode, owner") == 0
+
+
+UNCONFINED = """
+found = {"landlock": attempt(lambda: open(OUTSIDE, "w")), "seccomp": attempt(lambda: __import__("socket").socket())}
+status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+import resource
+complete([found, status["NoNewPrivs"].strip(), status["Seccomp"].strip(), os.getsid(0) == os.getpid(),
+          sorted(os.environ), resource.getrlimit(resource.RLIMIT_CORE)])
+"""
+
+
+async def test_unconfined_leaves_out_every_layer_but_what_is_always_on_and_says_so(
+    workspace: Path, program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
+    body = f"OUTSIDE = {str(tmp_path / 'outside')!r}\n" + ATTEMPT + UNCONFINED
+    async with Pool(workspace=workspace.parent, launcher="cold", unconfined=True) as pool:
+        command = program(body)
+        outcome = await pool.dispatch("mine", command=command)
+        refused = await pool.dispatch("mine", command=command, require=["write_confined"])
+        allowed = await pool.dispatch("mine", command=command, require=["tree_kill_complete", "memory_capped"])
+        folder = pool.run_folder
+    assert outcome.status == "success", outcome.errors
+    found, privileges, seccomp, own_session, environment, core = outcome.results["answer"]
+    assert found == {"landlock": "done", "seccomp": "done"}
+    assert (privileges, seccomp, own_session, core) == ("1", "0", True, [0, 0])
+    assert "ANTHROPIC_API_KEY" not in environment
+    for name, layer in (("write_confined", "landlock"), ("read_confined", "landlock"), ("network_denied", "seccomp")):
+        assert not outcome.isolation[name].active
+        assert outcome.isolation[name].by.startswith(f"{layer}: turned off by --unconfined")
+    assert outcome.isolation["tree_kill_complete"].active
+    assert outcome.isolation["memory_capped"].active
+    assert refused.status == "spawn_error"
+    assert "turned off by --unconfined" in refused.errors[0]
+    assert allowed.status == "success"
+    about = json.loads((folder.path / "run.json").read_text())
+    assert about["unconfined"] is True
+    assert about["isolation"]["write_confined"]["active"] is False
+
+
+async def test_what_was_proved_of_the_one_mode_is_not_taken_for_the_other(workspace: Path, program: Any) -> None:
+    for unconfined in (True, False, True):
+        async with Pool(workspace=workspace.parent, launcher="cold", unconfined=unconfined) as pool:
+            outcome = await pool.dispatch("mine", command=program("complete()"))
+        assert outcome.isolation["write_confined"].active is not unconfined
 
 
 async def test_what_was_proved_is_kept_with_the_run(workspace: Path, program: Any) -> None:

@@ -12,7 +12,10 @@ LaunchKind = Literal["nursery", "cold"]
 
 @dataclass(frozen=True)
 class LaunchSpec:
-    """One process to start. `argv` None: one of the built-in specialists."""
+    """One process to start. `argv` None: one of the built-in specialists.
+
+    `bubblewrap` is the program that a cold start is wrapped in, where a probe of it passed.
+    """
 
     argv: Sequence[str] | None
     request: bytes
@@ -22,6 +25,7 @@ class LaunchSpec:
     memory_bytes: int
     processes: int
     channel: int | None = None
+    bubblewrap: str | None = None
 
 
 @dataclass(frozen=True)

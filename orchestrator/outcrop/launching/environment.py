@@ -9,23 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from outcrop_schemas.errors import LaunchError
+from outcrop_specialists.guard.places import allowed_environment
 
 BUILT_IN = (sys.executable, "-P", "-m", "outcrop_specialists")
-
-# What a specialist gets of the orchestrator's environment. An allow-list, since a deny-list misses the next key.
-ALLOWED = (
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LC_NUMERIC",
-    "TZ",
-    "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV",
-)
-# Numeric libraries pick kernels and threads by these; some processors need them for right numbers.
-ALLOWED_PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "POLARS_MAX_THREADS", "NUMEXPR_")
 
 
 def environment_for(scratch: Path, cache: Path | None, extra: Mapping[str, str]) -> dict[str, str]:
@@ -33,9 +19,8 @@ def environment_for(scratch: Path, cache: Path | None, extra: Mapping[str, str])
 
     `cache` is where the built-in specialists keep matplotlib's font list, which takes seconds to make.
     """
-    kept = {name: value for name, value in os.environ.items() if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)}
     folders = {"HOME": str(scratch), "TMPDIR": str(scratch), "MPLCONFIGDIR": str(cache or scratch)}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **kept, **folders, **extra}
+    return {**allowed_environment(), **folders, **extra}
 
 
 def resolve_command(command: Sequence[str]) -> list[str]:

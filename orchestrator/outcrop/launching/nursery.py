@@ -13,12 +13,13 @@ import time
 from collections import deque
 from pathlib import Path
 
-from outcrop.launching import LaunchSpec
+from outcrop.launching import Launcher, LaunchSpec
 from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.environment import environment_for
 from outcrop.launching.supervised import Ends, SupervisedChild, begin
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError
+from outcrop_specialists.guard.confine import open_standard_streams
 
 _log = logging.getLogger(__name__)
 # Its heap in huge pages makes each fork two to three times cheaper: fewer page tables to copy.
@@ -48,13 +49,13 @@ class NurseryLauncher:
                 "its last words are on stderr; --launch cold goes without it"
             )
         self._starts.append(now)
+        open_standard_streams()
         ours, theirs = socket.socketpair()
         environment = environment_for(self._cache, self._cache, _HUGE_PAGES)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "outcrop_specialists.guard.nursery", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=None if _is_open(2) else subprocess.DEVNULL,
             env=environment,
             cwd="/",
             pass_fds=(theirs.fileno(),),
@@ -72,6 +73,7 @@ class NurseryLauncher:
         self.warm()
         if not self._is_ready:
             return await self._cold.launch(spec)
+        open_standard_streams()
         return await begin(spec, "nursery", self._ask)
 
     async def close(self) -> None:
@@ -108,16 +110,10 @@ class NurseryLauncher:
         self.ready.clear()
 
 
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
-
-
-def choose_launcher(kind: str, cache: Path) -> NurseryLauncher | ColdLauncher:
-    """`auto`, `nursery` or `cold`. Auto takes the nursery where there is fork with pidfds."""
+def choose_launcher(kind: Launcher | str, cache: Path) -> Launcher:
+    """One of your own, or `auto`, `nursery` or `cold`. Auto takes the nursery where there is fork with pidfds."""
+    if not isinstance(kind, str):
+        return kind
     if kind == "cold" or not hasattr(os, "pidfd_open"):
         return ColdLauncher()
     return NurseryLauncher(cache)

@@ -38,7 +38,7 @@ class Ends:
                 opened.callback(os.close, end)
             return ends
 
-        def memory_file(name: str, data: bytes) -> int:
+        def given_file(name: str, data: bytes) -> int:
             descriptor = _memory_file(name, data)
             opened.callback(os.close, descriptor)
             return descriptor
@@ -60,7 +60,7 @@ class Ends:
             "processes": spec.processes,
         }
         # Files, not pipes: a child that never reads its request cannot stall us, and end of file comes by itself.
-        files = [memory_file("spec", marshal.dumps(settings)), memory_file("request", spec.request)]
+        files = [given_file("spec", marshal.dumps(settings)), given_file("request", spec.request)]
         self.theirs = [*files, out_write, err_write, theirs.fileno(), lifeline_read]
         self._to_close = [*files, out_write, err_write, lifeline_read]
         if spec.channel is not None:

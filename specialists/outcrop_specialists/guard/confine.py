@@ -6,6 +6,7 @@ What is said here is what the calls returned; whether a layer holds is shown by 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 from collections.abc import Callable, Mapping
@@ -18,7 +19,10 @@ Policy = Mapping[str, Any]
 
 
 def confine(policy: Policy) -> dict[str, str]:
-    """Apply every layer of the policy: `ok` or the kernel's answer per layer; one that fails stops no other."""
+    """Apply every layer of the policy: `ok` or the kernel's answer per layer; one that fails stops no other.
+
+    Of a layer that the policy leaves out it says why, where the policy says so.
+    """
     taken: dict[str, str] = {}
     for name, layer in _LAYERS.items():
         if name in policy["layers"]:
@@ -27,7 +31,16 @@ def confine(policy: Policy) -> dict[str, str]:
                 taken[name] = "ok"
             except OSError as error:
                 taken[name] = error.strerror or str(error)
+        elif "left_out" in policy:
+            taken[name] = policy["left_out"]
     return taken
+
+
+def _bubblewrap(policy: Policy) -> None:
+    """Nothing to apply: look whether we were started inside namespaces of our own."""
+    shared = [name for name, link in policy["outside"].items() if os.readlink(f"/proc/self/ns/{name}") == link]
+    if shared:
+        raise OSError(95, f"it left {' and '.join(shared)} as outside")
 
 
 def _limits(policy: Policy) -> None:
@@ -35,7 +48,11 @@ def _limits(policy: Policy) -> None:
         limit = getattr(resource, name)
         _, hard = resource.getrlimit(limit)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (bounded, bounded))
+        try:
+            resource.setrlimit(limit, (bounded, bounded))
+        except ValueError as error:
+            # So Python answers where the kernel does not permit it.
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM)) from error
 
 
 def _no_new_privileges(policy: Policy) -> None:
@@ -53,18 +70,36 @@ def _landlock(policy: Policy) -> None:
 
 
 def _seccomp(policy: Policy) -> None:
-    seccomp.apply(immune=os.getppid())
+    seccomp.apply(for_scripts=policy.get("for_scripts", False), immune=os.getppid())
 
 
 # In this order: Landlock and seccomp need no_new_privs, and seccomp closes the door behind it.
 _LAYERS: dict[str, Callable[[Policy], None]] = {
+    "bubblewrap": _bubblewrap,
     "rlimits": _limits,
     "no_new_privs": _no_new_privileges,
     "capabilities": _capabilities,
     "landlock": _landlock,
     "seccomp": _seccomp,
 }
-LAYERS = tuple(_LAYERS)
+# What every process is confined with; bubblewrap is there only where a process was started inside of it.
+LAYERS = tuple(name for name in _LAYERS if name != "bubblewrap")
+
+
+def always_on() -> list[str]:
+    """The layers that stay where confinement is turned off."""
+    # An ordinary user has no capability, so that nothing is left out by applying the layer.
+    return ["rlimits", "no_new_privs", *(["capabilities"] if os.geteuid() != 0 else [])]
+
+
+def say_layers(layers: Mapping[str, str]) -> str:
+    """What `confine` answered, as one word for a line."""
+    return ",".join(f"{name}={said}" for name, said in layers.items()).replace(" ", "_") or "-"
+
+
+def read_layers(word: str) -> dict[str, str]:
+    """What `say_layers` said."""
+    return {name: said.replace("_", " ") for name, _, said in (item.partition("=") for item in word.split(",")) if said}
 
 
 def open_standard_streams() -> None:

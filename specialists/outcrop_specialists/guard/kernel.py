@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable, Sequence
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
-PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_CHILD_SUBREAPER = 24, 38, 36
+PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_CHILD_SUBREAPER = 23, 24, 38, 36
 SECCOMP_MODE_FILTER = 2
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_RULE_PATH_BENEATH = 1
@@ -24,10 +24,10 @@ _CAPSET = {"x86_64": 126, "aarch64": 91}
 _CAPABILITY_VERSION_3 = 0x20080522
 
 
-def prctl(option: int, *arguments: int) -> None:
-    """Raises OSError."""
+def prctl(option: int, *arguments: int) -> int:
+    """What the kernel answered. Raises OSError."""
     padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
-    _checked(_libc.prctl(option, *padded))
+    return _checked(_libc.prctl(option, *padded))
 
 
 def become_subreaper() -> None:
@@ -87,7 +87,9 @@ def keep_only_capabilities(kept: Iterable[int]) -> None:
     for capability in range(LAST_CAP + 1):
         if capability not in wanted:
             try:
-                prctl(PR_CAPBSET_DROP, capability)
+                # Looked at first: one that is gone already cannot be dropped once more.
+                if prctl(PR_CAPBSET_READ, capability):
+                    prctl(PR_CAPBSET_DROP, capability)
             except OSError as error:
                 if error.errno != 22:  # EINVAL: this kernel has no such capability
                     raise

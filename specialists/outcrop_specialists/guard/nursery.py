@@ -8,6 +8,7 @@ a process that has used such a library can hang.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -19,6 +20,7 @@ import warnings
 from collections import deque
 from typing import NoReturn
 
+from outcrop_specialists.guard import kernel
 from outcrop_specialists.guard.confine import close_all_but, open_standard_streams
 from outcrop_specialists.guard.supervisor import (
     Descriptors,
@@ -178,7 +180,18 @@ def main() -> NoReturn:
         signal.signal(number, signal.SIG_IGN)
     # Python 3.12 warns of forking with threads; what makes it safe here is in the first lines of this file.
     warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
-    Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()
+    orchestrator = socket.socket(fileno=int(sys.argv[1]))
+    _end_with(orchestrator)
+    Nursery(orchestrator).serve()
+
+
+def _end_with(orchestrator: socket.socket) -> None:
+    """The imports take a second, in which the socket is not looked at: the kernel ends this process with its parent."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    with contextlib.suppress(BlockingIOError):
+        # Its parent may have ended before that.
+        if not orchestrator.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            os._exit(0)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+# Twice what the probe's own limit leaves room for.
+FORKS = 48
+
 
 def main() -> None:
     """The paths to try are on the command line: one to write, one to read, and the pid that holds the keys."""
@@ -20,11 +23,13 @@ def main() -> None:
         "write": lambda: _write(outside),
         "write_through_link": lambda: _write_through_link(outside),
         "read": lambda: _read(secret),
+        "metadata": lambda: os.utime(secret),
         "network": _connect,
         "environment": lambda: _read(f"/proc/{holder}/environ"),
         "namespace": _new_namespace,
         "memory": _take_memory,
         "file_size": _large_file,
+        "processes": _many_processes,
     }
     said = {name: _attempt(attempt) for name, attempt in attempts.items()}
     _leave_daemon()
@@ -108,6 +113,27 @@ def _large_file() -> None:
     finally:
         os.close(descriptor)
         os.unlink("large")
+
+
+def _many_processes() -> None:
+    import resource
+    import signal
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    if hard == resource.RLIM_INFINITY or os.geteuid() == 0:
+        # No limit, or one that does not bind root: not tried.
+        return
+    children = []
+    try:
+        for _ in range(FORKS):
+            child = os.fork()
+            if child == 0:
+                signal.pause()
+            children.append(child)
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 def _leave_daemon() -> None:

@@ -3,8 +3,8 @@
 Whatever the specialist starts ends with it. The supervisor is a subreaper, so that orphans and daemons become its
 children, and it holds the read end of a lifeline whose write end exists only in the orchestrator: when the orchestrator
 ends, however it ends, everything is killed. What happens goes to the orchestrator as lines on the control socket:
-`started PID LAYERS`, `exited CODE SIGNAL CPU_SECONDS RSS_BYTES`, `over TEXT`, `swept SIGNALS STRAYS`, `failed TEXT`;
-what it is told is `stop GRACE_SECONDS`.
+`started PID LAYERS` (PID 0 inside bubblewrap), `exited CODE SIGNAL CPU_SECONDS RSS_BYTES`, `over TEXT`,
+`swept SIGNALS STRAYS`, `failed TEXT`; what it is told is `stop GRACE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from outcrop_specialists.guard import kernel
-from outcrop_specialists.guard.confine import close_all_but, confine
+from outcrop_specialists.guard.confine import close_all_but, confine, say_layers
+from outcrop_specialists.guard.processes import descendants, family_of, rss_bytes
 
 # Where the model channel is in a specialist, whatever number it came under.
 CHANNEL_FD = 3
@@ -59,6 +60,8 @@ class Supervisor:
     def __init__(self, control: int, lifeline: int, spec: Mapping[str, Any]) -> None:
         self._control, self._lifeline = control, lifeline
         self._memory_bytes, self._process_limit = spec["memory_bytes"], spec["processes"]
+        # In a process table of its own: its numbers mean other processes outside.
+        self._is_wrapped = "outside" in spec["policy"]
         self._child = -1
         self._has_exited = False
         self._commands = b""
@@ -71,7 +74,7 @@ class Supervisor:
     def watch(self, child: int, layers: str) -> NoReturn:
         """Watch until told to stop, or until the orchestrator is gone."""
         self._child = child
-        self._say(f"started {child} {layers}")
+        self._say(f"started {0 if self._is_wrapped else child} {layers}")
         pidfd = os.pidfd_open(child)
         poll = select.poll()
         for descriptor in (pidfd, self._control, self._lifeline):
@@ -159,8 +162,8 @@ class Supervisor:
 
     def _check_use(self) -> None:
         """Memory and number of all processes of the dispatch, measured; over a limit they are ended."""
-        family = descendants(os.getpid())
-        rss = sum(_rss_bytes(pid) for pid in family)
+        family = family_of(os.getpid())
+        rss = sum(rss_bytes(pid) for pid in family)
         if rss > self._memory_bytes:
             self._say(f"over memory: {rss} bytes are resident, {self._memory_bytes} are allowed")
         elif len(family) > self._process_limit:
@@ -202,7 +205,7 @@ def become_specialist(spec: Mapping[str, Any], given: Descriptors, status: int, 
         layers = confine(spec["policy"])
         # Should the supervisor be killed, its specialist goes with it. Last, since new credentials clear it.
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.write(status, ("ok " + ",".join(f"{name}={said}" for name, said in layers.items())).encode())
+        os.write(status, f"ok {say_layers(layers)}".encode())
         if spec["argv"]:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             os.execve(spec["argv"][0], spec["argv"], spec["environment"])
@@ -238,35 +241,7 @@ def begin_watching(supervisor: Supervisor, child: int, status: int) -> NoReturn:
     _, failed, reason = said.decode("utf-8", "replace").partition("failed ")
     if failed:
         supervisor.fail(reason)
-    supervisor.watch(child, said.decode().removeprefix("ok ").replace(" ", "_") or "-")
-
-
-def descendants(ancestor: int) -> list[int]:
-    """The living processes that descend from `ancestor`, by one look through /proc."""
-    parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            fields = _stat_fields(int(name))
-            if fields and fields[0] != b"Z":
-                parents[int(name)] = int(fields[1])
-    family, generation = set[int](), {ancestor}
-    while generation:
-        generation = {pid for pid, parent in parents.items() if parent in generation and pid not in family}
-        family |= generation
-    return sorted(family)
-
-
-def _stat_fields(pid: int) -> list[bytes] | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()
-    except OSError:
-        return None
-
-
-def _rss_bytes(pid: int) -> int:
-    fields = _stat_fields(pid)
-    return int(fields[21]) * os.sysconf("SC_PAGE_SIZE") if fields and len(fields) > 21 else 0
+    supervisor.watch(child, said.decode().removeprefix("ok ") or "-")
 
 
 def _send(pids: list[int], number: signal.Signals) -> None:
@@ -287,6 +262,9 @@ def main() -> NoReturn:
     number, *numbers = map(int, sys.argv[1:])
     spec, given = read_spec(number), Descriptors.of(numbers)
     prepare()
+    if select.select([given.lifeline], [], [], 0)[0]:
+        # The orchestrator ended while this process started: there is nobody to work for.
+        os._exit(0)
     status_read, status_write = os.pipe2(os.O_CLOEXEC)
     child = os.fork()
     if child == 0:

@@ -1,0 +1,59 @@
+"""What every confined process may see: system folders, devices, this interpreter, the allowed environment.
+
+Both confinements are made from it: a specialist's by the orchestrator, a script's by its specialist. Standard library
+only, and little of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+
+SYSTEM = (
+    "/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/etc/localtime", "/etc/timezone", "/etc/mime.types", "/etc/fonts", "/etc/passwd", "/etc/group",
+    "/etc/nsswitch.conf", "/etc/alternatives", "/etc/ssl", "/proc", "/sys/devices/system", "/sys/fs/cgroup",
+    "/sys/kernel/mm",
+)  # fmt: skip
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+
+# Outcrop's own in a workspace: records, caches, settings.
+PRIVATE = frozenset({".outcrop", "outcrop.toml"})
+
+# What is passed on of an environment. An allow-list, since a deny-list misses the next key.
+ALLOWED = (
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_NUMERIC",
+    "TZ",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+)
+# Numeric libraries pick kernels and threads by these; some processors need them for right numbers.
+ALLOWED_PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "POLARS_MAX_THREADS", "NUMEXPR_")
+
+
+def allowed_environment() -> dict[str, str]:
+    """The part of our environment that is passed on, with a PATH and a language in any case."""
+    kept = {name: value for name, value in os.environ.items() if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **kept}
+
+
+@cache
+def interpreter_paths() -> tuple[str, ...]:
+    """This interpreter, its libraries, and the folders its packages are imported from."""
+    imported_from = {path for path in sys.path if path and os.path.isdir(path)}
+    own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *imported_from}
+    return tuple(sorted(own - {os.getcwd(), "/"}))
+
+
+def workspace_entries(workspace: str | os.PathLike[str]) -> list[str]:
+    """What of a workspace may be read: all of it but Outcrop's own records and settings."""
+    with os.scandir(os.fspath(workspace)) as entries:
+        # A link is followed by the kernel to where it leads, and that is not the workspace's.
+        # However many there are, each has a rule of its own: a rule for the whole folder would open the records too.
+        return [entry.path for entry in entries if entry.name not in PRIVATE and not entry.is_symlink()]
