@@ -17,19 +17,19 @@ def test_cells_keep_their_values(context: ToolContext, write_workbook: Callable[
     assert table.frame.rows() == [("007", 0.1, 3, True), ("x", 1e-7, 12345678901234, False), ("y", None, 2, None)]
 
 
-def test_the_first_visible_sheet_with_rows_is_read_and_the_others_are_named(
+def test_the_only_visible_sheet_with_measurements_is_read_and_the_others_are_named(
     context: ToolContext, write_workbook: Callable[..., str]
 ) -> None:
     sheets = {
         "ReadMe": [["see next sheets"]],
         "old": [["s", "Li"], ["a", 99]],
         "2023": [["s", "Li"], ["a", 10], ["b", 20]],
-        "2024": [["s", "Li"], ["c", 30]],
+        "legend": [["code", "meaning"], ["a", "shale"], ["b", "coal"]],
     }
     table = read_table(context, write_workbook("b.xlsx", sheets, hidden=["old"]))
     assert table.frame.rows() == [("a", 10), ("b", 20)]
     assert table.notes == (
-        "sheet '2023' read; NOT read: 'ReadMe' (1 lines), 'old' (2 lines, hidden), '2024' (2 lines)",
+        "sheet '2023' read; NOT read: 'ReadMe' (1 lines), 'old' (2 lines, hidden), 'legend' (3 lines)",
     )
 
 
@@ -50,7 +50,7 @@ def test_formulas_without_results_are_refused_and_not_read_as_missing(
     context: ToolContext, write_workbook: Callable[..., str]
 ) -> None:
     name = write_workbook("b.xlsx", {"S": [["a", "sum"], [1, "=A2*2"], [2, "=A3*2"]]})
-    with pytest.raises(DataError, match=r"2 formula cells hold no stored result \(first B2\)"):
+    with pytest.raises(DataError, match=r"2 formula cells of sheet 'S' hold no stored result \(B2, B3\)"):
         read_table(context, name)
 
 
@@ -60,7 +60,7 @@ def test_error_cells_are_counted_and_not_silently_missing(
     sheets = {"other": [["x"]], "S": [["a", "b"], [1, 2], ["#DIV/0!", 3]]}
     table = read_table(context, write_workbook("b.xlsx", sheets))
     assert table.frame["a"].to_list() == [1, None]
-    assert "CHECK: 1 cells hold an error and read as missing (first A3)" in table.notes
+    assert "CHECK: 1 cells hold an error and read as missing (A3)" in table.notes
 
 
 def test_formulas_of_another_sheet_do_not_matter(context: ToolContext, write_workbook: Callable[..., str]) -> None:

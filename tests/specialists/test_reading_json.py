@@ -75,3 +75,35 @@ def test_dates_become_dates_and_empty_text_is_missing(read: Read) -> None:
 def test_what_is_no_list_of_records_is_refused(read: Read, text: str, reason: str) -> None:
     with pytest.raises(DataError, match=reason):
         read(text)
+
+
+def test_nested_records_become_dotted_columns(read: Read) -> None:
+    table = read('{"id": "a", "at": {"x": 1, "deep": {"y": 2.5}}}\n{"id": "b", "at": {"x": 3}}\n')
+    assert table.frame.to_dict(as_series=False) == {"id": ["a", "b"], "at.x": [1, 3], "at.deep.y": [2.5, None]}
+    assert "nested records became columns with dotted names: 'at'" in table.notes
+
+
+def test_a_dotted_name_that_is_taken_leaves_records_as_they_are(read: Read) -> None:
+    table = read('{"at.x": 9, "at": {"x": 1}}\n{"at.x": 8, "at": {"x": 3}}\n')
+    assert table.frame.to_dict(as_series=False) == {"at.x": [9, 8], "at": ['{"x": 1}', '{"x": 3}']}
+
+
+def test_points_of_geojson_are_rows_with_coordinates(read: Read) -> None:
+    features = ",".join(
+        f'{{"type": "Feature", "properties": {{"hole": "K{n}", "Au": {n}.5}}, '
+        f'"geometry": {{"type": "Point", "coordinates": [118.{n}, -32.{n}]}}}}'
+        for n in (1, 2)
+    )
+    table = read('{"type": "FeatureCollection", "features": [' + features + "]}", "t.geojson")
+    assert table.frame.rows() == [("K1", 1.5, 118.1, -32.1), ("K2", 2.5, 118.2, -32.2)]
+    assert table.frame.columns == ["hole", "Au", "longitude", "latitude"]
+    assert any("2 points" in note for note in table.notes)
+
+
+def test_lists_of_records_of_one_object_are_tables(read: Read) -> None:
+    one = '{"site": "Kite",\n "samples": [{"id": "a", "Au": 1}, {"id": "b", "Au": 2}]}'
+    table = read(one, "t.json")
+    assert table.frame.rows() == [("a", 1), ("b", 2)]
+    assert table.header == {"site": "Kite"}
+    with pytest.raises(DataError, match=r"holds 2 tables, 'a' \(1 rows × 1 columns\), 'b' \(2 rows × 1 columns\)"):
+        read('{"a": [{"x": 1}], "b": [{"x": 2}, {"x": 3}]}', "t.json")

@@ -85,7 +85,7 @@ def test_names_that_look_like_data_and_units_that_look_like_rows_survive(
 def test_fill_values_and_totals_are_still_suspected(context: ToolContext) -> None:
     notes = written(context, pl.DataFrame({"a": ["x", "y", "Total"], "v": [-999, 3, 3]}))[1].notes
     assert any("SUSPECTED fill values" in note for note in notes)
-    assert "SUSPECTED total, kept as a row: line 4, the last, begins 'Total'" in notes
+    assert "SUSPECTED total, kept as a row: data row 3, the last, begins 'Total'" in notes
 
 
 def test_a_file_that_was_changed_is_read_as_any_other(context: ToolContext) -> None:

@@ -1,7 +1,7 @@
 """Recognises results beyond a detection limit: what counts as one, its qualifier and its limit.
 
 `<0.01`, `< 0.01 ppm`, `≤0.01`, `0.01<` and `<LOD` are below a limit, `>10` and `≥10` above one; `bdl`, `nd` and the
-like are below a limit that is not given.
+like are below a limit that is not given. `~5` and `ca. 5` are approximate.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBER = r"\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
+NUMBER = r"\d+(?:,\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 UNIT = r"(?:\s*(?P<unit>%|‰|[a-zA-Zµμ°][a-zA-Z0-9µμ°%/.·^-]*))?"
 BEFORE = rf"^\s*(?P<sign><\s*=?|≤|⩽|>\s*=?|≥|⩾)\s*(?P<number>{NUMBER}){UNIT}\s*$"
 AFTER = rf"^\s*(?P<number>{NUMBER})\s*(?P<sign><|>)\s*$"
+ABOUT = rf"^\s*(?:~|≈|(?i:c(?:irc)?a\.?)\s)\s*(?P<number>{NUMBER})\s*$"
 WORDS_BELOW = (
     "b.?d.?l.?",
     "n.?d.?",
@@ -27,20 +28,23 @@ WORDS_BELOW = (
 )
 PLAIN_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 DECIMAL_COMMA = r"^[+-]?(?:0|\d{4,})?,\d|^[+-]?\d+,(?:\d{1,2}|\d{4,})(?:\D|$)"
+ANY_COMMA_NUMBER = r"^[+-]?\d[\d.]*(?:,\d+)+(?:\.\d+)?$"
 RESULTS_SHARE = 0.5
-WORD = rf"(?i)^\s*(?:{'|'.join(word.replace('.?', '[.]?') for word in WORDS_BELOW)})\s*$"
+WORD = rf"^(?i:\s*(?:{'|'.join(word.replace('.?', '[.]?') for word in WORDS_BELOW)})\s*)$"
 
 
 @dataclass(frozen=True)
 class Censored:
     """Where a text column is beyond a detection limit: three masks without nulls, the limits as Float64 and
-    the unit written behind a limit."""
+    the unit written behind a limit. `about` marks approximate numbers; `texts` holds the digits of all of these."""
 
     below: pl.Series
     above: pl.Series
     words: pl.Series
     limits: pl.Series
     units: pl.Series
+    about: pl.Series
+    texts: pl.Series
 
     @property
     def any(self) -> pl.Series:
@@ -51,8 +55,8 @@ class Censored:
         return int(self.any.sum())
 
 
-def find_censored(column: pl.Series) -> Censored:
-    """The censored values of a text column.
+def find_censored(column: pl.Series, plain_numbers: int = 0) -> Censored:
+    """The censored values of a text column. So many `plain_numbers` stand beside them in cells that are not given.
 
     Words (`nd`) count only in a column of results, or North Dakota would be below a limit. A comma in a limit marks
     decimals only if that is the one way to read the column; else the limit is null.
@@ -61,15 +65,26 @@ def find_censored(column: pl.Series) -> Censored:
 
     bare = column.str.strip_chars()
     sign = bare.str.extract(BEFORE, 1).fill_null(bare.str.extract(AFTER, 2))
-    number = bare.str.extract(BEFORE, 2).fill_null(bare.str.extract(AFTER, 1))
+    digits = bare.str.extract(BEFORE, 2).fill_null(bare.str.extract(AFTER, 1))
+    about = bare.str.extract(ABOUT, 1)
+    number = digits
     if has_decimal_commas(bare):
         number = number.str.replace(",", ".", literal=True)
     below, above = sign.str.contains("[<≤⩽]").fill_null(False), sign.str.contains("[>≥⩾]").fill_null(False)
     words = bare.str.contains(WORD).fill_null(False)
-    results = int(bare.str.contains(PLAIN_NUMBER).sum()) + int(below.sum()) + int(above.sum())
-    if not results or results + int(words.sum()) < RESULTS_SHARE * (len(bare) - bare.null_count()):
+    results = plain_numbers + int(bare.str.contains(PLAIN_NUMBER).sum()) + int(below.sum()) + int(above.sum())
+    if not results or results + int(words.sum()) < RESULTS_SHARE * (plain_numbers + len(bare) - bare.null_count()):
         words = words & False
-    return Censored(below, above, words, number.cast(pl.Float64, strict=False), bare.str.extract(BEFORE, 3))
+    limits, units = number.cast(pl.Float64, strict=False), bare.str.extract(BEFORE, 3)
+    return Censored(below, above, words, limits, units, about.is_not_null(), digits.fill_null(about))
+
+
+def looks_like_result(column: pl.Series) -> pl.Series:
+    """True where a text without outer blanks is a number, with or without commas, or a result beyond a limit."""
+    pattern = f"{PLAIN_NUMBER}|{ANY_COMMA_NUMBER}|{BEFORE}|{AFTER}|{ABOUT}|{WORD}"
+    for name in ("sign", "number", "unit"):
+        pattern = pattern.replace(f"?P<{name}>", "?:")
+    return column.str.contains(pattern)
 
 
 def has_decimal_commas(column: pl.Series) -> bool:

@@ -17,14 +17,14 @@ CLOSE_ENOUGH = 50.0
 
 
 def find_column(table: Table, name: str, field: str = "column") -> str:
-    """The column of this name: exactly, else the only one that differs in case or outer blanks.
+    """The column of this name: exactly, else the only one that differs in case or blanks.
 
     Raises ArgumentError with the closest names.
     """
-    names = table.frame.columns
+    names = table.columns
     if name in names:
         return name
-    same = [known for known in names if known.strip().casefold() == name.strip().casefold()]
+    same = [known for known in names if _folded(known) == _folded(name)]
     if len(same) == 1:
         return same[0]
     if same:
@@ -43,20 +43,26 @@ def find_columns(table: Table, names: Sequence[str], field: str = "columns") -> 
 
 def numeric_columns(table: Table) -> list[str]:
     """Names of the columns that hold numbers, in file order."""
-    return [name for name, kind in table.frame.schema.items() if kind.is_numeric()]
+    return [name for name, kind in table.schema.items() if kind.is_numeric()]
 
 
 def numeric(table: Table, name: str, field: str = "column") -> pl.Series:
-    """A column as Float64, null where a value is missing (also NaN).
+    """A column as Float64, null where a value is missing (also NaN); results beyond a limit by the one rule for them
+    (`columns/censoring.py`), which the tool's result then tells.
 
     Raises ArgumentError for an unknown column and for one whose values are not all numbers.
     """
-    import polars as pl
+    from outcrop_specialists.columns.censoring import note_use, substituted
 
-    column = table.frame.get_column(find_column(table, name, field))
+    column = table.column(find_column(table, name, field))
     if column.dtype.is_numeric():
-        return column.cast(pl.Float64).fill_nan(None)
+        note_use(table, column.name)
+        return substituted(table, column.name)
     raise ArgumentError(field, _not_numbers(table, column))
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())
 
 
 def _offer(name: str, names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from outcrop_specialists.columns.censored import Censored, find_censored, has_decimal_commas
+from outcrop_specialists.columns.censoring import SHARE_OF_LIMIT, CensoredColumn
 from outcrop_specialists.columns.units import is_same_unit
 from outcrop_specialists.reading.types import is_number
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Method = Literal["half", "zero", "value"]
-SHARE_OF_LIMIT: dict[Method, float] = {"half": 0.5, "zero": 0.0, "value": 1.0}
 COMMA_NUMBER = r"^[+-]?\d*,\d+$"
 LIMITS_SHOWN = 20
 
@@ -37,7 +37,7 @@ def parse_results(column: pl.Series, method: Method, unit: str | None = None) ->
     import polars as pl
 
     censored = find_censored(column)
-    usable = censored.limits.is_not_null() & ~_is_in_other_unit(censored.units, unit)
+    usable = censored.limits.is_not_null() & ~is_in_other_unit(censored.units, unit)
     below, above = censored.below & usable, censored.above & usable
     frame = pl.DataFrame({"plain": _plain_numbers(column), "limit": censored.limits, "below": below, "above": above})
     frame = frame.with_columns(censored.words.alias("word"))
@@ -70,6 +70,40 @@ def parse_results(column: pl.Series, method: Method, unit: str | None = None) ->
     return Parsed(values, done["qualifier"], counts, _notes(column, values, censored, unparsed, method))
 
 
+def replaced_results(name: str, results: CensoredColumn, method: Method) -> Parsed:
+    """The same for a column that was read as numbers with limits: `method`'s share of the limit below, the limit above.
+
+    Without a limit stands 0 by method zero and nothing otherwise.
+    """
+    import polars as pl
+
+    words = results.below & results.values.is_null()
+    below = results.below & ~words
+    values = results.values.zip_with(~below, results.values * SHARE_OF_LIMIT[method])
+    if method == "zero":
+        values = values.set(words, 0.0)
+    known = results.below | results.values.is_not_null()
+    parts = pl.DataFrame({"below": results.below, "above": results.above})
+    sign = pl.when("below").then(pl.lit("<")).when("above").then(pl.lit(">")).otherwise(pl.lit(""))
+    counts = {
+        "name": name,
+        "below": int(below.sum()),
+        "above": int(results.above.sum()),
+        "special": int(words.sum()),
+        "numbers": int((known & ~results.below & ~results.above).sum()),
+        "unparsed": 0,
+        "missing": int((~known).sum()),
+        "limits": results.values.filter(below).unique().sort().head(LIMITS_SHOWN).to_list(),
+        "upper_limits": results.values.filter(results.above).unique().sort().head(LIMITS_SHOWN).to_list(),
+        "share_censored": results.count / int(known.sum()) if known.any() else 0.0,
+    }
+    notes = []
+    if words.any():
+        fate = "0" if method == "zero" else "missing, with the qualifier <"
+        notes.append(f"{name!r}: {int(words.sum())} results are below a limit that is not given: {fate}")
+    return Parsed(values.alias(name), parts.select(sign.alias("q")).to_series(), counts, notes)
+
+
 def _plain_numbers(column: pl.Series) -> pl.Series:
     import polars as pl
 
@@ -81,7 +115,7 @@ def _plain_numbers(column: pl.Series) -> pl.Series:
     return numbers.set(~is_number(bare).fill_null(False), None)
 
 
-def _is_in_other_unit(units: pl.Series, unit: str | None) -> pl.Series:
+def is_in_other_unit(units: pl.Series, unit: str | None) -> pl.Series:
     """True where a cell has a unit that is not the column's; without one, where cells disagree on the unit."""
     written = units.drop_nulls().unique(maintain_order=True).to_list()
     expected = unit or (written[0] if written else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from outcrop_specialists.columns import censoring
 from outcrop_specialists.columns.censored import find_censored
 from outcrop_specialists.columns.roles import ColumnFacts, ColumnType, Role, roles_of, unit_of
 from outcrop_specialists.reading.tables import Table
@@ -20,7 +21,8 @@ LOOKS_LIKE_DATE = r"^\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.
 @dataclass(frozen=True)
 class ColumnProfile:
     """One column. `min` and `max` are given for numbers and dates (as ISO text), never for text; `distinct` counts
-    values other than missing ones; `censored` counts results beyond a detection limit (`<0.01`)."""
+    values other than missing ones; `censored` counts results beyond a detection limit (`<0.01`), for which range and
+    figures take half the limit below and the limit above; `qualifier` is the column that tells which these are."""
 
     name: str
     type: ColumnType
@@ -31,37 +33,63 @@ class ColumnProfile:
     min: float | int | str | None
     max: float | int | str | None
     censored: int
+    qualifier: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        found = asdict(self)
+        return found if self.qualifier else {key: value for key, value in found.items() if key != "qualifier"}
 
 
 def profile_table(table: Table) -> list[ColumnProfile]:
-    """The profile of every column, in file order."""
-    columns = table.frame.get_columns()
-    censored = [find_censored(column).count if _is_text(column) else 0 for column in columns]
+    """The profile of every column, in file order; a qualifier column is told with the column that it qualifies."""
+    aside = censoring.qualifier_columns(table)
+    columns = [column for column in table.frame.get_columns() if column.name not in aside]
+    censored = [_censored(table, column) for column in columns]
     facts = [_facts(column, table, count) for column, count in zip(columns, censored, strict=True)]
     roles = roles_of(facts)
-    return [_profile(*each) for each in zip(columns, facts, roles, censored, strict=True)]
+    return [_profile(table, *each) for each in zip(columns, facts, roles, censored, strict=True)]
+
+
+def _censored(table: Table, column: pl.Series) -> int:
+    if column.name in table.qualifiers:
+        return censoring.censored_values(table, column.name).count if column.name not in table.substituted else 0
+    return find_censored(column).count if _is_text(column) else 0
 
 
 def column_type(column: pl.Series) -> ColumnType:
+    return type_name(column.dtype)
+
+
+def type_name(kind: pl.DataType) -> ColumnType:
+    """What a type of polars is called."""
     import polars as pl
 
-    if column.dtype.is_integer():
+    if kind.is_integer():
         return "integer"
-    if column.dtype.is_numeric():
+    if kind.is_numeric():
         return "number"
-    if column.dtype == pl.Boolean:
+    if kind == pl.Boolean:
         return "boolean"
-    return "date" if column.dtype.is_temporal() else "text"
+    return "date" if kind.is_temporal() else "text"
 
 
-def _profile(column: pl.Series, facts: ColumnFacts, role: Role, censored: int) -> ColumnProfile:
+def _profile(table: Table, column: pl.Series, facts: ColumnFacts, role: Role, censored: int) -> ColumnProfile:
     least = most = None
     if facts.type in ("integer", "number", "date") and facts.distinct:
-        least, most = _plain(column.min()), _plain(column.max())
-    return ColumnProfile(facts.name, facts.type, role, facts.unit, facts.missing, facts.distinct, least, most, censored)
+        values = column if column.name not in table.qualifiers else censoring.substituted(table, column.name)
+        least, most = _plain(values.min()), _plain(values.max())
+    return ColumnProfile(
+        facts.name,
+        facts.type,
+        role,
+        facts.unit,
+        facts.missing,
+        facts.distinct,
+        least,
+        most,
+        censored,
+        table.qualifiers.get(facts.name),
+    )
 
 
 def _facts(column: pl.Series, table: Table, censored: int) -> ColumnFacts:
@@ -76,7 +104,7 @@ def _facts(column: pl.Series, table: Table, censored: int) -> ColumnFacts:
         type=kind,
         unit=unit_of(column.name, table.units),
         rows=len(column),
-        missing=column.null_count(),
+        missing=censoring.missing_count(table, column.name),
         distinct=filled.n_unique(),
         least=_float(filled.min()) if is_numeric else None,
         most=_float(filled.max()) if is_numeric else None,

@@ -38,6 +38,7 @@ SYNONYMS: tuple[frozenset[str], ...] = (
     frozenset({"ug/l", "µg/l"}),
 )
 
+SINGLE_SIGNS = "m%‰°"
 _BRACKET = re.compile(r"^(?P<stem>.*?)\s*[(\[{]\s*(?P<unit>[^()\[\]{}]+?)\s*[)\]}]\s*$", re.DOTALL)
 _UNDERSCORED = re.compile(r"^(?P<stem>.+?)[\s_]+(?P<unit>[a-zA-Zµ]+_(?:l|kg|g|t|cm|cm3|m3))$")
 _TAIL = re.compile(r"^(?P<stem>.+)[\s_\-]+(?P<unit>[^\s_]+)$", re.DOTALL)
@@ -45,7 +46,7 @@ _TAIL = re.compile(r"^(?P<stem>.+)[\s_\-]+(?P<unit>[^\s_]+)$", re.DOTALL)
 
 def is_unit(text: str) -> bool:
     """Whether the text, with or without brackets, is a unit and nothing else."""
-    return _normal(text) in UNIT_WORDS
+    return normal_unit(text) in UNIT_WORDS
 
 
 def is_doubtful_unit(text: str) -> bool:
@@ -53,14 +54,19 @@ def is_doubtful_unit(text: str) -> bool:
     return text.strip().casefold() in ONLY_IN_BRACKETS
 
 
+def is_unit_behind_number(text: str) -> bool:
+    """Whether letters behind a number are a unit; `12A` and `12K` are rather the names of holes or houses."""
+    return is_unit(text) and not is_doubtful_unit(text) and (len(text) > 1 or text in SINGLE_SIGNS)
+
+
 def is_concentration(text: str) -> bool:
     """Whether a unit tells an amount in a mass or a volume: ppm, %, g/t, mg/l."""
-    return _normal(text) in CONCENTRATIONS
+    return normal_unit(text) in CONCENTRATIONS
 
 
 def is_same_unit(one: str, other: str) -> bool:
     """Whether two spellings mean the same amount: g/t, mg/kg and ppm do."""
-    first, second = _normal(one), _normal(other)
+    first, second = normal_unit(one), normal_unit(other)
     return first == second or any(first in same and second in same for same in SYNONYMS)
 
 
@@ -78,6 +84,6 @@ def split_unit(name: str) -> tuple[str, str | None]:
     return name.strip(), None
 
 
-def _normal(text: str) -> str:
+def normal_unit(text: str) -> str:
     """A unit as the lists above spell it: trimmed, without brackets, in lower case, with one kind of micro sign."""
     return text.strip().strip("()[]{}").strip().casefold().replace("μ", "µ")

@@ -1,70 +1,106 @@
-"""Reads one sheet of an Excel or OpenDocument workbook as a table."""
+"""Reads the sheets of an Excel or OpenDocument workbook as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
 from datetime import date, datetime, time
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.block_tables import blocks_as_candidates
+from outcrop_specialists.reading.blocks import find_blocks, kind_of
 from outcrop_specialists.reading.excel_cells import find_hidden_cells
-from outcrop_specialists.reading.header import Record
+from outcrop_specialists.reading.header import Record, fill
 from outcrop_specialists.reading.layout import lay_out
+from outcrop_specialists.reading.merged import fill_merged
+from outcrop_specialists.reading.several import Candidate, choose
 from outcrop_specialists.reading.tables import Table
+from outcrop_specialists.reading.types import NUMBER
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineSheet, CalamineWorkbook
+    from python_calamine import CalamineSheet
 
 LARGEST_WHOLE_FLOAT = 1e15
+NAMED_CELLS = 8
+IS_NUMBER = re.compile(NUMBER)
 
 
-def read_excel(path: Path) -> Table:
-    """The table of the first visible sheet that holds one; the other sheets are named in a note. Raises DataError."""
+def read_excel(path: Path, wanted: str = "") -> Table:
+    """The sheet that is wanted, or the only visible one with measurements, the others noted. Raises DataError."""
+    return choose(path, workbook_tables(path), wanted)
+
+
+def workbook_tables(path: Path) -> list[Candidate]:
+    """The worksheets, hidden ones too, and the tables of a sheet that holds several. Raises DataError."""
     from python_calamine import CalamineError, CalamineWorkbook
 
-    with path.open("rb") as file:
-        try:
-            book = CalamineWorkbook.from_filelike(file)
-            sheet = _choose(path, book)
-            notes = _notes(book, sheet) + _check_hidden_cells(path, sheet.name)
-        except CalamineError as error:
-            raise DataError(f"{path.name}: is not a workbook that can be read: {error}") from error
-        return lay_out(path, _records(sheet), notes)
-
-
-def _choose(path: Path, book: CalamineWorkbook) -> CalamineSheet:
-    visible = [data.name for data in book.sheets_metadata if _is_visible(data)]
-    sheets = [book.get_sheet_by_name(name) for name in visible]
-    found = next((sheet for sheet in sheets if sheet.height >= 2), None)
-    if found is None:
-        listed = ", ".join(f"{sheet.name!r} ({sheet.height} lines)" for sheet in sheets)
-        raise DataError(f"{path.name}: no visible sheet holds a header and rows; there are {listed or 'none'}")
+    found: list[Candidate] = []
+    try:
+        book = CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
+        for data in book.sheets_metadata:
+            if str(data.typ).endswith(".WorkSheet"):
+                is_hidden = not str(data.visible).endswith(".Visible")
+                found += _tables_of(path, book.get_sheet_by_name(data.name), is_hidden)
+    except CalamineError as error:
+        raise DataError(f"{path.name}: is not a workbook that can be read: {error}") from error
     return found
 
 
-def _is_visible(data: Any) -> bool:
-    return str(data.visible).endswith(".Visible") and str(data.typ).endswith(".WorkSheet")
+def _tables_of(path: Path, sheet: CalamineSheet, is_hidden: bool) -> list[Candidate]:
+    notes: list[str] = []
+    records = _records(sheet, notes)
+    blocks = find_blocks(records) if any(not fill(fields) for _, fields in records) else []
+    if len(blocks) > 1:
+        return [
+            Candidate(each.name, each.kind, each.lines, partial(_checked, path, sheet.name, each.read), is_hidden)
+            for each in blocks_as_candidates(path, blocks, notes, prefix=f"{sheet.name}#")
+        ]
+
+    def read() -> Table:
+        return lay_out(path, records, [*notes, *_check_hidden_cells(path, sheet.name)])
+
+    return [Candidate(sheet.name, kind_of(records), len(records), read, is_hidden, "sheet")]
 
 
-def _notes(book: CalamineWorkbook, sheet: CalamineSheet) -> list[str]:
-    others = []
-    for data in book.sheets_metadata:
-        if data.name != sheet.name:
-            hidden = "" if _is_visible(data) else ", hidden"
-            rows = book.get_sheet_by_name(data.name).height if str(data.typ).endswith(".WorkSheet") else 0
-            others.append(f"{data.name!r} ({rows} lines{hidden})")
-    notes = [f"sheet {sheet.name!r} read; NOT read: {', '.join(others)}"] if others else []
-    tall = [area for area in sheet.merged_cell_ranges or [] if area[0][0] != area[1][0]]
-    if tall:
-        notes.append(f"CHECK: {len(tall)} merged areas span several rows: the value stands in their first row only")
-    return notes
+def _checked(path: Path, sheet: str, read: Any) -> Table:
+    from dataclasses import replace
+
+    notes = _check_hidden_cells(path, sheet)
+    table: Table = read()
+    return replace(table, notes=(*notes, *table.notes))
 
 
-def _records(sheet: CalamineSheet) -> Iterator[Record]:
-    first = sheet.start[0] if sheet.start else 0
-    for line, row in enumerate(sheet.to_python(), start=first + 1):
-        yield line, [_as_text(cell) for cell in row]
+def _records(sheet: CalamineSheet, notes: list[str]) -> list[Record]:
+    rows = sheet.to_python()
+    top, left = sheet.start or (0, 0)
+    fill_merged(rows, sheet.merged_cell_ranges or [], (top, left), notes)
+    _note_numbers_as_text(rows, left, notes)
+    return [(line, [_as_text(cell) for cell in row]) for line, row in enumerate(rows, start=top + 1)]
+
+
+def _note_numbers_as_text(rows: Sequence[Sequence[Any]], left: int, notes: list[str]) -> None:
+    found = []
+    for index, cells in enumerate(zip(*rows, strict=False)):
+        texts = sum(isinstance(cell, str) and IS_NUMBER.match(cell.strip()) is not None for cell in cells)
+        if texts and any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells):
+            found.append(f"{_letters(left + index)} {texts}")
+    if found:
+        more = f" and {len(found) - NAMED_CELLS} more" if len(found) > NAMED_CELLS else ""
+        notes.append(f"numbers stored as text beside numbers, cells in column {', '.join(found[:NAMED_CELLS])}{more}")
+
+
+def _letters(index: int) -> str:
+    """The name of a column of a sheet: A, B, … Z, AA."""
+    text = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
 
 
 def _as_text(cell: Any) -> str:
@@ -85,9 +121,14 @@ def _check_hidden_cells(path: Path, sheet: str) -> list[str]:
     hidden = find_hidden_cells(path, sheet)
     if hidden.uncomputed:
         raise DataError(
-            f"{path.name}: {len(hidden.uncomputed)} formula cells hold no stored result "
-            f"(first {hidden.uncomputed[0]}); open and save the workbook in a spreadsheet program"
+            f"{path.name}: {len(hidden.uncomputed)} formula cells of sheet {sheet!r} hold no stored result "
+            f"({_cells(hidden.uncomputed)}); open and save the workbook in a spreadsheet program"
         )
     if hidden.errors:
-        return [f"CHECK: {len(hidden.errors)} cells hold an error and read as missing (first {hidden.errors[0]})"]
+        return [f"CHECK: {len(hidden.errors)} cells hold an error and read as missing ({_cells(hidden.errors)})"]
     return []
+
+
+def _cells(addresses: Sequence[str]) -> str:
+    more = f" and {len(addresses) - NAMED_CELLS} more" if len(addresses) > NAMED_CELLS else ""
+    return ", ".join(addresses[:NAMED_CELLS]) + more

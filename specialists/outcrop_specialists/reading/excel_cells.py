@@ -9,8 +9,11 @@ from posixpath import normpath
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
-# A formula cell whose <v> is missing or empty was written by a library that does not compute.
-UNCOMPUTED = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>')
+# A formula cell whose <v> is missing or empty was written by a library that does not compute; with t="str" the empty
+# <v> is a result, the empty text.
+UNCOMPUTED = re.compile(
+    rb'<c r="([A-Z]+\d+)"(?:(?!\st="str")[^>])*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>'
+)
 ERRORS = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*\st="e"')
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from outcrop_schemas.errors import DataError
-from outcrop_specialists.columns.censored import BEFORE, WORD
-from outcrop_specialists.columns.units import is_doubtful_unit, is_unit
-from outcrop_specialists.reading.types import NULL_AMONG_NUMBERS, NUMBER
+from outcrop_specialists.reading.header_lines import MADE_UP, take_groups, take_header_lines
+from outcrop_specialists.reading.header_lines import is_number as is_number
 
 Record = tuple[int, list[str]]
 """A record's line in the file (from 1) and its fields."""
 
 FILLED_SHARE = 0.6
 """A header has at least this share of the cells that a typical row has."""
-PANDAS_BLANK = re.compile(r"^Unnamed: \d+$")
-RDB_FORMAT = re.compile(r"^\d+[sdnx]$")
 
 
 @dataclass
 class Head:
-    """The head of a table: `names` as written, `units` by position, the records of the sample below it."""
+    """The head of a table: `names` as written, `units` by position, the records of the sample below and above it."""
 
     names: list[str]
     units: dict[int, str] = field(default_factory=dict)
     rest: list[Record] = field(default_factory=list)
     has_names: bool = True
+    above: list[Record] = field(default_factory=list)
+    lines: list[list[str]] = field(default_factory=list)
+    """The lines of the header as they stand in the file, names first."""
 
 
 def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
@@ -52,18 +51,17 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
     if numbers:
         _refuse_data_as_names(file, filled[index], skipped)
         notes.append(f"CHECK: {len(numbers)} column names are numbers; is line {line} a header?")
-    head = Head(names, rest=rest)
-    _take_second_line(file, head, notes)
+    names = ["" if MADE_UP.match(name.strip()) else name for name in names]
+    head = Head(names, rest=rest, above=skipped, lines=[filled[index][1]])
+    if skipped and skipped[-1][0] == line - 1:
+        take_groups(head, skipped[-1], notes)
+    take_header_lines(head, notes)
     return head
 
 
 def fill(fields: Sequence[str]) -> int:
     """How many fields hold something."""
     return sum(bool(cell.strip()) for cell in fields)
-
-
-def is_number(text: str) -> bool:
-    return re.match(NUMBER, text.strip()) is not None
 
 
 def _header_index(file: str, filled: list[Record]) -> int:
@@ -102,7 +100,7 @@ def _is_commented_header(filled: list[Record], index: int) -> bool:
 
 def _is_made_up(fields: Sequence[str]) -> bool:
     """Whether most names are `Unnamed: 3`, written by pandas for a header that was none."""
-    return sum(PANDAS_BLANK.match(cell.strip()) is not None for cell in fields) > len(fields) / 2
+    return sum(MADE_UP.match(cell.strip()) is not None for cell in fields) > len(fields) / 2
 
 
 def _extent(fields: Sequence[str]) -> int:
@@ -128,54 +126,8 @@ def _refuse_data_as_names(file: str, header: Record, skipped: list[Record]) -> N
             )
 
 
-def _take_second_line(file: str, head: Head, notes: list[str]) -> None:
-    """Take a row of units or of format codes off the sample; refuse a second line of names."""
-    below = [record for record in head.rest if fill(record[1])]
-    if not below:
-        return
-    line, first = below.pop(0)
-    cells = [cell.strip() for cell in first]
-    if cells and all(RDB_FORMAT.match(cell) for cell in cells):
-        notes.append(f"line {line} below the header holds format codes and was skipped")
-        head.rest = _after(line, head.rest)
-        return
-    if any(map(is_number, cells)) or not below:
-        return
-    numeric = [i for i in range(len(cells)) if _is_numeric_below(below, i)]
-    words = [i for i in numeric if cells[i] and not _stands_for_number(cells[i])]
-    is_doubtful = all(is_doubtful_unit(cells[i]) for i in words) and (len(words) == 1 or bool(cells[0]))
-    if words and all(is_unit(cells[i]) for i in words) and not is_doubtful:
-        head.units = {i: cell for i, cell in enumerate(cells) if cell and is_unit(cell)}
-        notes.append(f"line {line} below the header holds the units of {len(head.units)} columns")
-        head.rest = _after(line, head.rest)
-    elif len(words) >= 2 and len(words) >= len(numeric) / 2 and _continues_header(cells, words):
-        raise DataError(
-            f"{file}: line {line} looks like a second line of the header, which cannot be read yet; "
-            "join the names into one line"
-        )
-
-
-def _continues_header(cells: list[str], words: list[int]) -> bool:
-    """A row of data has its identifier first and remarks such as n.m.; a line of the header lacks it or has units."""
-    return not cells[0] or any(is_unit(cells[i]) and not is_doubtful_unit(cells[i]) for i in words)
-
-
 def _after(line: int, records: list[Record]) -> list[Record]:
     return [record for record in records if record[0] > line]
-
-
-def _is_numeric_below(below: list[Record], index: int) -> bool:
-    values = [fields[index].strip() for _, fields in below if index < len(fields)]
-    values = [value for value in values if value and value not in NULL_AMONG_NUMBERS]
-    return (
-        bool(values)
-        and all(is_number(value) or _stands_for_number(value) for value in values)
-        and any(map(is_number, values))
-    )
-
-
-def _stands_for_number(cell: str) -> bool:
-    return cell in NULL_AMONG_NUMBERS or re.match(BEFORE, cell) is not None or re.match(WORD, cell) is not None
 
 
 def _lines(records: Sequence[Record]) -> str:

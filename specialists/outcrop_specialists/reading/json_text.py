@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.nested import flattened
+from outcrop_specialists.reading.several import Candidate
 from outcrop_specialists.reading.tables import Table
 from outcrop_specialists.reading.times import ISO_TIME, times_of
 from outcrop_specialists.reading.types import EXACT_FLOAT, ISO_DATE, NUMBER, Typed, note_sentinels
@@ -24,11 +28,38 @@ def is_json(path: Path, text: str) -> bool:
     return path.suffix.lower() in SUFFIXES or BEGINS_LIKE_JSON.match(text[:1000]) is not None
 
 
-def read_json(path: Path, text: str, notes: list[str]) -> Table:
+def json_tables(path: Path, text: str, notes: list[str]) -> list[Candidate]:
+    """The one table of JSON lines or of an array; of one object each of its lists of records. Raises DataError."""
+    if text.lstrip().startswith("["):
+        return [_single(_table(path, _array(path, text), notes))]
+    whole = _one_object(path, text)
+    if whole is None:
+        return [_single(_table(path, _lines(path, text), notes))]
+    lists = {
+        key: value
+        for key, value in whole.items()
+        if isinstance(value, list) and value and all(isinstance(record, dict) for record in value)
+    }
+    if not lists:
+        raise DataError(f"{path.name}: is one JSON object and not a list of records; save its records one a line")
+    header = {key: str(value) for key, value in whole.items() if isinstance(value, str | int | float)}
+
+    def read(key: str) -> Table:
+        told = [*notes, f"the records are those of {key!r}"]
+        return replace(_table(path, lists[key], told), header=header)
+
+    return [Candidate(key, "data", len(records), partial(read, key), what="list") for key, records in lists.items()]
+
+
+def _single(table: Table) -> Candidate:
+    return Candidate("", "data", table.frame.height, lambda: table)
+
+
+def _table(path: Path, records: list[dict[str, Any]], notes: list[str]) -> Table:
     """The records as rows, columns in order of first appearance. Raises DataError, naming the line or record."""
     import polars as pl
 
-    records = _array(path, text) if text.lstrip().startswith("[") else _lines(path, text)
+    records = flattened(records, notes)
     if not records or not any(records):
         raise DataError(f"{path.name}: holds no records")
     names = list(dict.fromkeys(key for record in records for key in record))
@@ -66,9 +97,27 @@ def _lines(path: Path, text: str) -> list[dict[str, Any]]:
         if not isinstance(record, dict):
             raise DataError(f"{path.name}: line {number} is no JSON object")
         records.append(record)
-    if len(records) == 1 and any(isinstance(value, list | dict) for value in records[0].values()):
-        raise DataError(f"{path.name}: is one JSON object and not a list of records; save its records one a line")
     return records
+
+
+def _one_object(path: Path, text: str) -> dict[str, Any] | None:
+    """The object that the text is, where it has a list in it; None for lines of records."""
+    body = text.strip()
+    first = body.partition("\n")[0]
+    try:
+        _loads(first)
+        if len(first) < len(body):
+            return None
+    except ValueError:
+        if first.rstrip()[-1:] not in ("{", "[", ",", ":"):
+            return None
+    try:
+        found = _loads(body)
+    except ValueError as error:
+        if first.strip() == "{":
+            raise DataError(f"{path.name}: is not valid JSON: {error}") from error
+        return None
+    return found if isinstance(found, dict) and any(isinstance(value, list) for value in found.values()) else None
 
 
 def _loads(text: str) -> Any:

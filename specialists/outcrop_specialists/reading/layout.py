@@ -4,53 +4,69 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.columns.qaqc import qaqc_notes
+from outcrop_specialists.reading.blocks import facts_of, refuse_table_above
+from outcrop_specialists.reading.declared import apply_declared, declared_nulls
 from outcrop_specialists.reading.header import Head, Record, fill, find_head
-from outcrop_specialists.reading.shift import refuse_shifted_rows
+from outcrop_specialists.reading.shift import unshift_rows
+from outcrop_specialists.reading.suspects import note_suspects
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.reading.types import note_sentinels, type_columns
+from outcrop_specialists.reading.totals import note_aggregates, without_totals
+from outcrop_specialists.reading.types import Typed, note_sentinels, type_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from outcrop_specialists.reading.regular import Middle
+
 SAMPLED_RECORDS = 1_000
 CHUNK_ROWS = 50_000
+REPEATS_NAMED = 3
 FOOTER = re.compile(r"^\s*(?:[*#†‡§]|(?:note|source|remark|disclaimer|copyright|©)|\S+(?:\s+\S+){3,})", re.IGNORECASE)
-TOTAL = re.compile(r"^\s*(?:grand |sub-?)?(?:totals?|sum|mean|average|gesamt|summe|mittelwert)\b", re.IGNORECASE)
 
 
-def lay_out(path: Path, records: Iterable[Record], notes: list[str], *, comma_decimals: bool = False) -> Table:
-    """The typed table that the records hold. Raises DataError, naming the line, where rows do not fit the header."""
+def lay_out(
+    path: Path,
+    records: Iterable[Record],
+    notes: list[str],
+    *,
+    comma_decimals: bool = False,
+    middle: Middle | None = None,
+) -> Table:
+    """The typed table that the records hold. Raises DataError, naming the line, where rows do not fit the header.
+
+    `middle` are rows behind the records that were read another way, with the records behind them (`regular.py`).
+    """
     iterator = iter(records)
     sample = list(islice(iterator, SAMPLED_RECORDS))
     head = find_head(path.name, sample, notes)
+    refuse_table_above(path.name, head.above)
     rows = _Rows(path.name, head)
     columns = _columns(rows.fitting(chain(head.rest, iterator)), len(head.names))
+    if middle is not None:
+        columns = _joined(columns, rows.passing(middle), _columns(rows.fitting(middle.tail), len(head.names)))
     notes += rows.notes()
     if not columns or not len(columns[0]):
         raise DataError(f"{path.name}: has a header ({len(head.names)} columns) but no rows")
     names = _unique_names(head, notes)
     columns = [column.alias(name) for column, name in zip(columns, names, strict=True)]
-    refuse_shifted_rows(path.name, columns)
-    typed = type_columns(columns, comma_decimals=comma_decimals)
+    columns = unshift_rows(path.name, columns, notes)
+    units = {names[i]: unit for i, unit in head.units.items()}
+    typed = type_columns(columns, comma_decimals=comma_decimals, units=units)
+    apply_declared(typed, declared_nulls([*head.above, *rows.footer]))
+    without_totals(typed, notes)
+    note_aggregates(typed)
     note_sentinels(typed.columns, typed)
-    return _table(path, typed.columns, (*notes, *typed.notes()), {names[i]: unit for i, unit in head.units.items()})
-
-
-def total_note(line: int, fields: Sequence[str]) -> list[str]:
-    """A note where the last row of a table looks like a sum or a mean of the others."""
-    total = suspected_total(fields)
-    return [f"SUSPECTED total, kept as a row: line {line}, the last, begins {total!r}"] if total else []
-
-
-def suspected_total(fields: Sequence[str]) -> str | None:
-    """The word (total, sum, mean) with which the first or second field of a row begins."""
-    found = next(filter(None, map(TOTAL.match, fields[:2])), None)
-    return found[0].strip() if found else None
+    units = {**typed.units, **units}
+    note_suspects(typed, units)
+    table = _table(path, typed, (*notes, *typed.notes()), units, facts_of(head.above))
+    return replace(table, read_as={"lines_above_header": len(head.above), "header_lines": len(head.lines)})
 
 
 class _Rows:
@@ -58,10 +74,12 @@ class _Rows:
 
     def __init__(self, file: str, head: Head) -> None:
         self._file, self._width = file, len(head.names)
-        self._header = [name.strip() for name in head.names] if head.has_names else None
+        self._lines = [[cell.strip() for cell in line] for line in head.lines] if head.has_names else []
+        self._header = self._lines[0] if self._lines else None
+        self._repeated: list[int] = []
+        self._following = 0
         self._dropped = self._padded = self._empty = self._blank = self._blank_since = 0
         self._footer: list[Record] = []
-        self._last: Record | None = None
 
     def fitting(self, records: Iterable[Record]) -> Iterator[list[str]]:
         for line, fields in records:
@@ -72,13 +90,24 @@ class _Rows:
                 fields = fitted
             if self._footer:
                 self._refuse(*self._footer[0])
-            if self._header and [cell.strip() for cell in fields] == self._header:
-                raise DataError(
-                    f"{self._file}: line {line} repeats the header; there are two tables in the file, split it"
-                )
-            self._last = (line, fields)
+            if self._header and self._repeats(line, fields):
+                continue
             self._blank, self._blank_since = self._blank + self._blank_since, 0
             yield fields
+
+    @property
+    def footer(self) -> list[Record]:
+        """The lines below the table."""
+        return self._footer
+
+    def passing(self, middle: Middle) -> list[pl.Series]:
+        """The columns of rows that are known to be alike. Raises DataError where they do not fit."""
+        columns, dropped = middle.columns(self._width, self._header)
+        if self._footer:
+            self._refuse(*self._footer[0])
+        self._dropped += dropped
+        self._blank, self._blank_since = self._blank + self._blank_since, 0
+        return columns
 
     def notes(self) -> list[str]:
         found = []
@@ -88,13 +117,31 @@ class _Rows:
             found.append(f"{self._padded} rows lack empty fields at their end, which were added")
         if self._empty:
             found.append(f"{self._empty} rows without any value were skipped")
+        if self._repeated:
+            more = " …" * (len(self._repeated) > REPEATS_NAMED)
+            named = ", ".join(map(str, self._repeated[:REPEATS_NAMED])) + more
+            found.append(f"the header stands again in {len(self._repeated)} lines, which were skipped (lines {named})")
         if self._blank:
             found.append(f"{self._blank} blank lines amid the table were skipped")
         if self._footer:
             lengths = ", ".join(str(len(fields[0].strip())) for _, fields in self._footer[:3])
             where = f"from line {self._footer[0][0]} ({lengths}{' …' * (len(self._footer) > 3)} characters)"
             found.append(f"{len(self._footer)} lines below the table skipped, {where}")
-        return found + (total_note(*self._last) if self._last else [])
+        return found
+
+    def _repeats(self, line: int, fields: list[str]) -> bool:
+        """Whether the line is the header again, or a further line of the header behind it."""
+        expected = self._lines[self._following]
+        if fields[0].strip() != expected[0] and not self._following:
+            return False
+        cells = [cell.strip() for cell in fields]
+        if cells == expected:
+            if not self._following:
+                self._repeated.append(line)
+            self._following = (self._following + 1) % len(self._lines)
+            return True
+        self._following = 0
+        return False
 
     def _fit(self, line: int, fields: list[str]) -> list[str] | None:
         """The record in the right width; None for one that is no row."""
@@ -136,6 +183,15 @@ def _columns(rows: Iterator[list[str]], width: int) -> list[pl.Series]:
     return columns or [pl.Series(dtype=pl.String) for _ in range(width)]
 
 
+def _joined(*parts: list[pl.Series]) -> list[pl.Series]:
+    """The columns of all parts one below the other. Raises DataError where a part has no rows."""
+    import polars as pl
+
+    if not all(part and len(part[0]) for part in parts):
+        raise DataError("head, middle or tail holds no rows")
+    return [pl.concat(pieces, rechunk=False) for pieces in zip(*parts, strict=True)]
+
+
 def _unique_names(head: Head, notes: list[str]) -> list[str]:
     """Column names: trimmed, never empty, never double."""
     names: list[str] = []
@@ -170,7 +226,8 @@ def _listed(items: Sequence[str], shown: int = 8) -> str:
     return ", ".join(items[:shown]) + more
 
 
-def _table(path: Path, columns: list[pl.Series], notes: Sequence[str], units: dict[str, str]) -> Table:
+def _table(path: Path, typed: Typed, notes: Sequence[str], units: dict[str, str], header: dict[str, str]) -> Table:
     import polars as pl
 
-    return Table(path, pl.DataFrame(columns), tuple(notes), units)
+    table = Table(path, pl.DataFrame(typed.columns), tuple(notes), units, typed.qualifiers, header=header)
+    return replace(table, notes=(*notes, *qaqc_notes(table)))

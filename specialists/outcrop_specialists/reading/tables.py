@@ -6,13 +6,13 @@ texts types is said in `text.py`, `layout.py` and `types.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outcrop_schemas.errors import DataError
-from outcrop_specialists.paths import data_file
+from outcrop_specialists.reading.address import TablePath, addressed, table_of
 from outcrop_specialists.tools.base import ToolContext
 
 if TYPE_CHECKING:
@@ -20,54 +20,126 @@ if TYPE_CHECKING:
 
 NOT_YET_READABLE = {
     b"%PDF": "a PDF document",
-    b"\x1f\x8b": "a gzip archive; unpack it",
-    b"BZh": "a bzip2 archive; unpack it",
-    b"\xfd7zXZ": "an xz archive; unpack it",
     b"7z\xbc\xaf": "a 7-Zip archive; unpack it",
     b"ARROW1": "an Arrow file; save it as parquet or CSV",
+    b"LASF": "a point cloud (lidar), not a well log",
     b"SQLite format 3": "an SQLite database; export a table as CSV",
     b"\x89HDF": "an HDF5 file; export a table as CSV",
 }
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 @dataclass(frozen=True)
 class Table:
     """A table as read: `path` resolved, `frame` typed, `notes` on what was found or repaired, with counts.
 
-    `units` holds the unit of a column where the file has a row of units.
+    `units` holds the unit of a column where the file has a row of units. `qualifiers` maps a numeric column with
+    results beyond a limit to the column behind it that says which (`Au` to `Au_q`: "<", ">", "~" or ""); where
+    censored, the value is the limit, or what a method of `substituted` (half, zero, value) put in its place.
+    `name` is the table's own where its file holds several (a sheet, a section); `header` what the file says above its
+    rows as key and value (a well's name, a client). `read_as` tells format, encoding, delimiter and lines of the
+    header where the format has them (`report.py`).
     """
 
     path: Path
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    qualifiers: Mapping[str, str] = field(default_factory=dict)
+    substituted: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    header: Mapping[str, str] = field(default_factory=dict)
+    read_as: Mapping[str, str | int] = field(default_factory=dict)
+
+    # Of a large table `frame` may not be in memory yet (`cache.py`): who needs a few columns asks for these.
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema)
+
+    @property
+    def schema(self) -> pl.Schema:
+        return self.frame.schema
+
+    @property
+    def height(self) -> int:
+        """The number of rows."""
+        return self.frame.height
+
+    def column(self, name: str) -> pl.Series:
+        """One column. Raises ColumnNotFoundError."""
+        return self.select([name]).to_series()
+
+    def select(self, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns. Raises ColumnNotFoundError."""
+        import polars as pl
+
+        # Not frame.select: that takes a name such as "*" or "^a$" for a pattern.
+        return pl.DataFrame([self.frame.get_column(name) for name in names])
+
+    def slice(self, offset: int, length: int, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns of some rows; an offset below 0 counts from the end."""
+        return self.select(names).slice(offset, length)
+
+    def null_count(self, name: str) -> int:
+        return self.column(name).null_count()
+
+    def scan(self) -> pl.LazyFrame:
+        """The table for a query that polars plans and runs."""
+        return self.frame.lazy()
 
 
 def read_table(context: ToolContext, path: str | Path) -> Table:
-    """The table in a data file of the workspace.
+    """The table in a data file of the workspace; `path#name` is the table `name` of a file that holds several.
 
     Raises PathError for a path that cannot be used, and DataError, naming file and line, where the content cannot be
     read as one table without guessing.
     """
-    resolved = data_file(context.workspace, path)
+    resolved, wanted = addressed(context.workspace, path)
+    context.report(f"reading {resolved.name}", None, None)
+    from outcrop_specialists.reading.cache import read_cached
+
+    table = read_cached(context.workspace, resolved, wanted, lambda: _read(context, resolved, wanted))
+    is_named = table_of(table.path) == table.name
+    return table if is_named else replace(table, path=TablePath.of(resolved, table.name))
+
+
+def _read(context: ToolContext, resolved: Path, wanted: str) -> Table:
     name = resolved.name
-    context.report(f"reading {name}", None, None)
     head = _head(resolved)
     for magic, what in NOT_YET_READABLE.items():
         if head.startswith(magic):
             raise DataError(f"{name}: is {what}, not a table that can be read")
+    from outcrop_specialists.reading.packed import is_packed, read_packed
+    from outcrop_specialists.reading.several import single
+
+    if is_packed(resolved, head):
+        return read_packed(resolved, head, context.scratch, wanted, lambda plain, name: _read(context, plain, name))
     if head.startswith(b"PAR1"):
-        return _read_parquet(resolved)
-    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        return single(resolved, _read_parquet(resolved), wanted)
+    if head.startswith(WORKBOOKS):
         from outcrop_specialists.reading.excel import read_excel
 
-        return read_excel(resolved)
+        table = read_excel(resolved, wanted)
+        return replace(table, read_as={"format": "workbook", **table.read_as})
     written = _read_written(resolved)
     if written is not None:
-        return written
+        return single(resolved, written, wanted)
     from outcrop_specialists.reading.text import read_text
 
-    return read_text(resolved)
+    return read_text(resolved, wanted)
+
+
+def begins_as_workbook(path: Path) -> bool:
+    """Whether the file is a workbook, by its first bytes."""
+    return _head(path).startswith(WORKBOOKS)
+
+
+def begins_packed(path: Path) -> bool:
+    """Whether the file is compressed, by its first bytes."""
+    from outcrop_specialists.reading.packed import is_packed
+
+    return is_packed(path, _head(path))
 
 
 def write_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -89,18 +161,26 @@ def _head(path: Path) -> bytes:
 
 def _read_written(path: Path) -> Table | None:
     """A CSV that Outcrop wrote and nobody changed since, as it was; None for any other file."""
-    from outcrop_specialists.reading.layout import total_note
+    from outcrop_specialists.reading.totals import total_note
     from outcrop_specialists.reading.types import Typed, note_sentinels
     from outcrop_specialists.reading.written import read_written
 
     found = read_written(path)
-    if found is None or found[0].is_empty():
+    if found is None or found.frame.is_empty():
         return None
-    frame, units = found
+    frame = found.frame
     typed = Typed()
     note_sentinels(frame.get_columns(), typed)
     last = [str(value) for value in frame.row(-1)[:2]]
-    return Table(path, frame, (*total_note(frame.height + 1, last), *typed.notes()), units)
+    return Table(
+        path,
+        frame,
+        (*total_note(frame.height, last), *typed.notes()),
+        found.units,
+        found.qualifiers,
+        found.substituted,
+        read_as={"format": "text", "written_by": "Outcrop"},
+    )
 
 
 def _read_parquet(path: Path) -> Table:
@@ -129,4 +209,4 @@ def _read_parquet(path: Path) -> Table:
     gained = sum(whole.null_count().row(0)) - sum(frame.null_count().row(0))
     if gained:
         notes.append(f"{gained} NaN read as missing")
-    return Table(path, whole, tuple(notes))
+    return Table(path, whole, tuple(notes), read_as={"format": "parquet"})

@@ -7,67 +7,74 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from outcrop_schemas.errors import DataError
+from outcrop_specialists.reading.aligned import aligned_records
+from outcrop_specialists.reading.block_tables import block_tables
+from outcrop_specialists.reading.encoding import decode
 from outcrop_specialists.reading.header import Record
-from outcrop_specialists.reading.json_text import is_json, read_json
-from outcrop_specialists.reading.layout import lay_out
+from outcrop_specialists.reading.json_text import is_json, json_tables
+from outcrop_specialists.reading.las import is_las, las_tables
+from outcrop_specialists.reading.several import Candidate, choose
 from outcrop_specialists.reading.tables import Table
 
-BYTE_ORDER_MARKS = (
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}
 SAMPLED_RECORDS = 1_000
-LAS_SECTION = re.compile(r"^~[A-Za-z]", re.MULTILINE)
+BLANKS = " "
+UTF_8 = "UTF-8"
+BLANK_LINE = re.compile(r"\n[ \t,;|\"]*\n\s*\S")
 MARKUP = re.compile(r"\s*<(?:!doctype|\?xml|html|table)", re.IGNORECASE)
 
 
-def read_text(path: Path) -> Table:
-    """The table in a text file. Raises DataError."""
-    text, notes = decode(path)
+def read_text(path: Path, wanted: str = "") -> Table:
+    """The table in a text file, `wanted` by name where it holds several. Raises DataError."""
+    from outcrop_specialists.reading.regular import read_regular
+
+    quick = None if wanted else read_regular(path)
+    return read_carefully(path, wanted) if quick is None else quick
+
+
+def read_carefully(path: Path, wanted: str = "") -> Table:
+    """The same, record by record. Raises DataError."""
+    read_as: dict[str, str | int] = {}
+    table = choose(path, text_tables(path, read_as), wanted)
+    return replace(table, read_as={**read_as, **table.read_as})
+
+
+def text_tables(path: Path, read_as: dict[str, str | int] | None = None) -> list[Candidate]:
+    """The tables of a text file; `read_as` is told how it was read. Raises DataError where it holds no table."""
+    text, notes = decode(path.name, path.read_bytes())
     _refuse_other_formats(path, text)
+    told = {} if read_as is None else read_as
+    told |= {"format": "text", "encoding": "; ".join(notes) or UTF_8}
+    if is_las(path, text):
+        told["format"] = "LAS"
+        return las_tables(path, text, notes)
     if is_json(path, text):
-        return read_json(path, text, notes)
+        told["format"] = "JSON"
+        return json_tables(path, text, notes)
     delimiter, quoting = find_dialect(path.name, text, notes)
-    records = count_checked(path.name, text, delimiter, quoting, notes)
-    return lay_out(path, records, notes, comma_decimals=delimiter != ",")
+    told["delimiter"] = DELIMITERS.get(delimiter, "blanks")
+    may_be_several = BLANK_LINE.search(text) is not None
+    if delimiter == BLANKS:
+        return block_tables(path, lambda: _aligned(path.name, text, notes), notes, may_be_several=may_be_several)
+    return block_tables(
+        path,
+        lambda: count_checked(path.name, text, delimiter, quoting, notes),
+        notes,
+        may_be_several=may_be_several,
+        comma_decimals=delimiter != ",",
+    )
 
 
-def decode(path: Path) -> tuple[str, list[str]]:
-    """The text of a file with line ends as \\n, and notes. Raises DataError for binary content."""
-    data = path.read_bytes()
-    encoding = next((name for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), None)
-    notes = []
-    if encoding is None and b"\0" in data:
-        raise DataError(
-            f"{path.name}: is binary (NUL byte at offset {data.index(0)}); if it is UTF-16 text without "
-            "a byte-order mark, save it as UTF-8"
-        )
-    try:
-        text = data.decode(encoding or "utf-8")
-    except UnicodeDecodeError as error:
-        if encoding is not None:
-            raise DataError(f"{path.name}: begins as {encoding} but is not valid at byte {error.start}") from error
-        text = _decode_cp1252(path.name, data)
-        notes.append(f"not UTF-8 at byte {error.start}: read as Windows-1252 ({_foreign(text)} letters beyond ASCII)")
-    if encoding and encoding != "utf-8-sig":
-        notes.append(f"read as {encoding.upper()}")
-    if "\r" in text:
-        if "\n" not in text:
-            notes.append("line ends are CR only")
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in text:
-        raise DataError(
-            f"{path.name}: is binary (NUL character in line {text.count(chr(10), 0, text.index(chr(0))) + 1})"
-        )
-    return text, notes
+def _aligned(name: str, text: str, notes: list[str]) -> list[Record]:
+    records = aligned_records(text, notes)
+    if records is None:
+        raise DataError(f"{name}: its first lines have columns separated by blanks, all of them have not; use commas")
+    return records
 
 
 def find_dialect(name: str, text: str, notes: list[str]) -> tuple[str, bool]:
@@ -77,8 +84,9 @@ def find_dialect(name: str, text: str, notes: list[str]) -> tuple[str, bool]:
         shares[delimiter] = _share_of_commonest(text, delimiter)
     best = max(DELIMITERS, key=lambda delimiter: shares[delimiter])
     if shares[best] == 0:
-        _refuse_blank_separated(name, text)
         best = ","
+        if aligned_records("\n".join(text.split("\n", SAMPLED_RECORDS)[:SAMPLED_RECORDS]), []):
+            return BLANKS, False
     rivals = [DELIMITERS[other] for other in DELIMITERS if other != best and shares[other] == shares[best] > 0]
     if rivals:
         notes.append(f"fields separated by {DELIMITERS[best]}; {' and '.join(rivals)} would give as regular a table")
@@ -128,8 +136,6 @@ def count_checked(name: str, text: str, delimiter: str, quoting: bool, notes: li
 def _refuse_other_formats(path: Path, text: str) -> None:
     if not text.strip():
         raise DataError(f"{path.name}: holds only blanks")
-    if LAS_SECTION.search(text[:5_000]) or path.suffix.lower() == ".las":
-        raise DataError(f"{path.name}: is a LAS well log, which cannot be read yet; export its curves as CSV")
     if MARKUP.match(text[:200]):
         raise DataError(f"{path.name}: is HTML or XML, not a table; export it as CSV")
 
@@ -147,28 +153,3 @@ def _share_of_commonest(text: str, delimiter: str) -> float:
         )
     width, times = max(counts.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
     return times / counts.total() if width > 1 else 0.0
-
-
-def _refuse_blank_separated(name: str, text: str) -> None:
-    lines = [line.split() for line in text.split("\n", 200)[:200] if line.strip()]
-    widths = Counter(map(len, lines))
-    width, times = widths.most_common(1)[0]
-    parts = [part for line in lines[1:] for part in line]
-    numeric = sum(part.lstrip("+-").replace(".", "", 1).isdigit() for part in parts)
-    if width > 1 and times >= 0.9 * len(lines) and numeric > len(parts) / 2:
-        raise DataError(
-            f"{name}: its {width} fields a line are separated by blanks, which cannot be read yet; use commas"
-        )
-
-
-def _decode_cp1252(name: str, data: bytes) -> str:
-    try:
-        return data.decode("cp1252")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}: is neither UTF-8 nor Windows-1252 text (byte {error.start}); save it as UTF-8"
-        ) from error
-
-
-def _foreign(text: str) -> int:
-    return sum(not character.isascii() for character in text)

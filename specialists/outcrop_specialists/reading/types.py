@@ -6,10 +6,13 @@ stays text, because a code taken for a number is lost and a number kept as text 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from outcrop_specialists.columns.censored import PLAIN_NUMBER, find_censored
+from outcrop_specialists.columns.censored import PLAIN_NUMBER
+from outcrop_specialists.reading.dates import DateOrders, dates_of, find_orders
+from outcrop_specialists.reading.plain import all_match, plain_numbers, side_by_side
 from outcrop_specialists.reading.times import ISO_TIME, times_of
 
 if TYPE_CHECKING:
@@ -36,7 +39,6 @@ Comma = Literal["never", "possible", "certain"]
 NULL_EVERYWHERE = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "-", "–", "—")
 NULL_AMONG_NUMBERS = (*NULL_EVERYWHERE, "na", "None", "none", "Null", ".", "--", "#N/A")
 EXACT_FLOAT = 2**53
-MOSTLY = 0.5
 SENTINELS = [-float("9" * digits) for digits in range(1, 10)] + [-999.25, -9999.25]
 
 
@@ -45,10 +47,20 @@ class Typed:
     """Columns with types, and what was done to get there: note text → the columns concerned, each with detail."""
 
     columns: list[pl.Series] = field(default_factory=list)
+    qualifiers: dict[str, str] = field(default_factory=dict)
     found: dict[str, list[str]] = field(default_factory=dict)
+    last_qualifiers: pl.Series | None = None
+    """Of the column typed last, where it has results beyond a limit."""
+    orders: DateOrders | None = None
+    units: dict[str, str] = field(default_factory=dict)
+    """Of columns whose cells carry their unit."""
 
     def note(self, text: str, column: str, detail: object = "") -> None:
         self.found.setdefault(text, []).append(f"{column!r} {detail}".strip())
+
+    def take_notes_of(self, other: Typed) -> None:
+        for text, where in other.found.items():
+            self.found.setdefault(text, []).extend(where)
 
     def notes(self, shown: int = 8) -> list[str]:
         """One sentence per kind of finding, naming at most `shown` columns and counting the others."""
@@ -59,15 +71,44 @@ class Typed:
         return sentences
 
 
-def type_columns(columns: list[pl.Series], *, comma_decimals: bool = False) -> Typed:
-    """Type text columns. `comma_decimals` says that the file may write 1,5 for 1.5 (fields not separated by commas)."""
+def type_columns(
+    columns: list[pl.Series], *, comma_decimals: bool = False, units: Mapping[str, str] | None = None
+) -> Typed:
+    """Type text columns. `comma_decimals` says that the file may write 1,5 for 1.5 (fields not separated by commas);
+    `units` are of columns by name, where the file has a row of them.
+
+    A column with results beyond a limit is followed by its qualifiers.
+    """
+    from outcrop_specialists.columns.roles import unit_of
+
     typed = Typed()
     comma: Comma = "never"
     if comma_decimals:
         comma = "certain" if any(map(_has_certain_comma, columns)) else "possible"
-    for column in columns:
-        typed.columns.append(_type_column(column, typed, comma))
+    taken = {column.name for column in columns}
+
+    orders = find_orders(columns)
+
+    def of_one(column: pl.Series) -> tuple[pl.Series, Typed]:
+        own = Typed(orders=orders)
+        return _type_column(column, own, comma, unit_of(column.name, units or {})), own
+
+    for column, own in side_by_side(of_one, columns):
+        typed.columns.append(column)
+        typed.take_notes_of(own)
+        typed.units |= own.units
+        if own.last_qualifiers is not None:
+            name = _free_name(f"{column.name}_q", taken)
+            taken.add(name)
+            typed.columns.append(own.last_qualifiers.alias(name))
+            typed.qualifiers[column.name] = name
     return typed
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def is_number(column: pl.Series) -> pl.Series:
@@ -83,7 +124,12 @@ def note_sentinels(columns: list[pl.Series], typed: Typed) -> None:
             typed.note(text, column.name, f"has {int(value) if value % 1 == 0 else value} in {count} rows")
 
 
-def _type_column(column: pl.Series, typed: Typed, comma: Comma) -> pl.Series:
+def _type_column(column: pl.Series, typed: Typed, comma: Comma, unit: str | None) -> pl.Series:
+    from outcrop_specialists.reading.terms import text_column
+
+    plain = plain_numbers(column, EXACT_FLOAT) if comma != "certain" else None
+    if plain is not None:
+        return plain
     bare = column.str.strip_chars()
     blank = (bare == "").fill_null(False)
     bare = bare.set(blank, None)
@@ -92,21 +138,49 @@ def _type_column(column: pl.Series, typed: Typed, comma: Comma) -> pl.Series:
         return bare
     values = bare.set(bare.is_in(NULL_AMONG_NUMBERS).fill_null(False), None)
     known = values.drop_nulls()
-    if known.is_empty():
-        result: pl.Series | None = values
-    elif known.str.contains(NUMBER).all():
-        result = _number_column(values, known, typed, comma)
-    elif comma != "never" and known.str.contains(COMMA_NUMBER).all():
-        result = _comma_column(values, known, typed, comma)
-    elif known.str.contains(ANY_THOUSANDS).all():
-        result = _thousands_column(values, known, typed, comma)
-    else:
-        result = _boolean_or_date(values, known, typed)
+    result = values if known.is_empty() else _number_or_date(values, known, typed, comma, unit)
     if result is None:
-        return _text_column(column.set(blank, None), bare, typed)
+        return text_column(column.set(blank, None), bare, typed)
     if len(known) < len(filled):
-        typed.note("read as missing", column.name, _counts(filled, NULL_AMONG_NUMBERS))
+        typed.note("read as missing", column.name, counted(filled, NULL_AMONG_NUMBERS))
     return result
+
+
+def _number_or_date(
+    values: pl.Series, known: pl.Series, typed: Typed, comma: Comma, unit: str | None
+) -> pl.Series | None:
+    from outcrop_specialists.reading.measured import measured_column
+    from outcrop_specialists.reading.results import results_column
+
+    if _are_numbers(known, comma):
+        return _numbers(values, known, typed, comma)
+    found = results_column(values, known, typed, comma, unit, _numbers)
+    if found is not None:
+        typed.last_qualifiers = found[1]
+        return found[0]
+    measured = measured_column(values, known, typed, comma, unit, _numbers)
+    if measured is not None:
+        return measured
+    return _boolean_or_date(values, known, typed)
+
+
+def _are_numbers(known: pl.Series, comma: Comma) -> bool:
+    return bool(
+        all_match(known, NUMBER)
+        or (comma != "never" and all_match(known, COMMA_NUMBER))
+        or all_match(known, ANY_THOUSANDS)
+    )
+
+
+def _numbers(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
+    """Texts that are numbers, as numbers; None where they are codes, can be read in two ways or are none."""
+    if known.is_empty():
+        return None
+    if all_match(known, NUMBER):
+        return _number_column(values, known, typed, comma)
+    if comma != "never" and known.str.contains(COMMA_NUMBER).all():
+        return _comma_column(values, known, typed, comma)
+    return _thousands_column(values, known, typed, comma) if known.str.contains(ANY_THOUSANDS).all() else None
 
 
 def _number_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comma) -> pl.Series | None:
@@ -139,10 +213,10 @@ def _why_code(values: pl.Series) -> str | None:
     """Why numbers look like codes. Beside more numerous decimals, 1e12 is a number as well."""
     zeros = values.str.contains(LEADING_ZERO)
     if zeros.any():
-        return f"{zeros.sum()} with leading zeros as in codes, {_first(zeros)}"
+        return f"{zeros.sum()} with leading zeros as in codes, {first_row(zeros)}"
     exponents = values.str.contains(CODE_WITH_EXPONENT)
     if exponents.any() and exponents.sum() >= values.str.contains(".", literal=True).sum():
-        return f"{exponents.sum()} with exponents as in codes, {_first(exponents)}"
+        return f"{exponents.sum()} with exponents as in codes, {first_row(exponents)}"
     return None
 
 
@@ -150,11 +224,11 @@ def _why_ambiguous(values: pl.Series) -> str | None:
     """In a file with decimal commas, 1.234 may well be 1234."""
     points = values.str.contains(".", literal=True)
     if points.any() and values.filter(points).str.contains(POINT_THOUSANDS).all():
-        return f"points may mark decimals or thousands, {_first(points)}"
+        return f"points may mark decimals or thousands, {first_row(points)}"
     return None
 
 
-def _first(mask: pl.Series) -> str:
+def first_row(mask: pl.Series) -> str:
     """Where to look. Notes never quote a cell, because they may be read where no row may be shown."""
     return f"first in data row {mask.arg_true()[0] + 1}"
 
@@ -165,7 +239,7 @@ def _comma_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comm
 
     has_comma = known.str.contains(",", literal=True).any()
     if not has_comma or not (comma == "certain" or known.str.contains(COMMA_CERTAIN).any()):
-        where = _first(values.str.contains(r"[.,]"))
+        where = first_row(values.str.contains(r"[.,]"))
         typed.note("kept as text", values.name, f"(commas or points may mark decimals or thousands, {where})")
         return None
     typed.note("decimal commas read as decimals", values.name)
@@ -174,6 +248,8 @@ def _comma_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Comm
 
 
 def _has_certain_comma(column: pl.Series) -> bool:
+    if not column.str.contains(",", literal=True).any():
+        return False
     bare = column.str.strip_chars()
     return bool((bare.str.contains(COMMA_NUMBER) & bare.str.contains(COMMA_CERTAIN)).any())
 
@@ -184,7 +260,7 @@ def _thousands_column(values: pl.Series, known: pl.Series, typed: Typed, comma: 
     proven = known.str.contains(CERTAIN_THOUSANDS).any() and comma != "certain"
     is_whole_column = known.str.contains(THOUSANDS).all()
     if not is_whole_column or not (proven or comma == "never") or _why_code(known):
-        typed.note("kept as text", values.name, f"(commas may mark decimals or thousands, {_first(has_comma)})")
+        typed.note("kept as text", values.name, f"(commas may mark decimals or thousands, {first_row(has_comma)})")
         return None
     plain = values.str.replace_all(",", "", literal=True)
     number = _number_column(plain, plain.drop_nulls(), typed, "never")
@@ -194,12 +270,14 @@ def _thousands_column(values: pl.Series, known: pl.Series, typed: Typed, comma: 
 
 
 def _boolean_or_date(values: pl.Series, known: pl.Series, typed: Typed) -> pl.Series | None:
-    if known.str.to_lowercase().is_in(["true", "false"]).all():
+    if all_match(known, r"^(?i-u:true|false)$"):
         return values.str.to_lowercase() == "true"
-    if known.str.contains(ISO_DATE).all():
+    if all_match(known, ISO_DATE):
         dates = values.str.to_date("%Y-%m-%d", strict=False)
         return dates if dates.null_count() == values.null_count() else None
-    return _times(values, typed) if known.str.contains(ISO_TIME).all() else None
+    if all_match(known, ISO_TIME):
+        return _times(values, typed)
+    return dates_of(values, known, typed.orders, typed) if typed.orders is not None else None
 
 
 def _times(values: pl.Series, typed: Typed) -> pl.Series | None:
@@ -211,39 +289,7 @@ def _times(values: pl.Series, typed: Typed) -> pl.Series | None:
     return times
 
 
-def _text_column(column: pl.Series, bare: pl.Series, typed: Typed) -> pl.Series:
-    """A text column: values as written, null words removed unless they may be codes."""
-    filled = bare.drop_nulls()
-    words = filled.filter(~filled.is_in(NULL_EVERYWHERE))
-    tokens = [token for token in NULL_EVERYWHERE if not (token == "NA" and _are_short_codes(words))]
-    if "NA" not in tokens and (filled == "NA").any():
-        count = int((filled == "NA").sum())
-        typed.note("'NA' kept as a code beside other two-letter codes (it could also mean missing)", column.name, count)
-    if filled.is_in(tokens).any():
-        typed.note("read as missing", column.name, _counts(filled, tokens))
-    _note_mixed(column, words, typed)
-    return column.set(bare.is_in(tokens).fill_null(False), None)
-
-
-def _are_short_codes(words: pl.Series) -> bool:
-    """Whether all words are one or two letters, and some two: country codes, element symbols."""
-    return bool(words.str.contains(r"^[A-Za-z]{1,2}$").all() and words.str.contains(r"^[A-Za-z]{2}$").any())
-
-
-def _note_mixed(column: pl.Series, words: pl.Series, typed: Typed) -> None:
-    numbers = words.str.contains(NUMBER)
-    others = words.filter(~numbers)
-    beyond = find_censored(words).count
-    if others.is_empty() or not numbers.any() or len(words) - len(others) + beyond < MOSTLY * len(words):
-        return
-    bare = column.str.strip_chars()
-    where = _first(~bare.is_in(NULL_EVERYWHERE) & ~bare.str.contains(NUMBER))
-    what = f"{len(others)} of {len(words)} values are not numbers, {where}"
-    hint = f"; {beyond} are beyond a detection limit" if beyond else ""
-    typed.note("kept as text though mostly numbers", column.name, f"({what}{hint})")
-
-
-def _counts(values: pl.Series, tokens: tuple[str, ...] | list[str]) -> str:
+def counted(values: pl.Series, tokens: tuple[str, ...] | list[str]) -> str:
     counts = ((token, int((values == token).sum())) for token in dict.fromkeys(tokens))
     return "(" + ", ".join(f"{count} × {token}" for token, count in counts if count) + ")"
 
@@ -253,6 +299,9 @@ def sentinels_of(column: pl.Series) -> list[tuple[float, int]]:
     import polars as pl
 
     if not column.dtype.is_numeric():
+        return []
+    least = column.min()
+    if least is None or float(least) > max(SENTINELS):  # type: ignore[arg-type]
         return []
     values = column.drop_nulls()
     # As floats also where they are integers: polars looks for no float among integers, nor for -9 among unsigned ones.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from outcrop_specialists.tools.lineage import WrittenColumn, record_of, sha256_o
 if TYPE_CHECKING:
     import polars as pl
 
+    from outcrop_specialists.reading.tables import Table
+
 PLAIN_TYPES = (
     "String", "Boolean", "Date", "Float64",
     "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64",
@@ -19,13 +22,38 @@ PLAIN_TYPES = (
 TIME_TYPES = ("Datetime(time_unit='us', time_zone=None)", "Datetime(time_unit='us', time_zone='UTC')")
 
 
-def written_columns(frame: pl.DataFrame, units: Mapping[str, str]) -> list[WrittenColumn]:
-    """What is to be recorded of a table so that it can be read back."""
-    return [WrittenColumn(name, str(kind), units.get(name)) for name, kind in frame.schema.items()]
+@dataclass(frozen=True)
+class Written:
+    """A table as it was written, with the units and the qualifier columns of its columns."""
+
+    frame: pl.DataFrame
+    units: dict[str, str]
+    qualifiers: dict[str, str]
+    substituted: dict[str, str]
 
 
-def read_written(path: Path) -> tuple[pl.DataFrame, dict[str, str]] | None:
-    """The table as it was written and the units of its columns.
+def written_columns(
+    frame: pl.DataFrame, source: Table | Mapping[str, str], substituted: Mapping[str, str] | None = None
+) -> list[WrittenColumn]:
+    """What is to be recorded of `frame` so that it can be read back. `source` is the table that it was made from, or
+    only the units of its columns; `substituted` is of columns whose results beyond a limit the tool replaced.
+    """
+    from outcrop_specialists.reading.tables import Table
+
+    table = source if isinstance(source, Table) else Table(Path(), frame, units=source)
+    replaced = {**table.substituted, **(substituted or {})}
+    found = []
+    for name, kind in frame.schema.items():
+        qualifier = table.qualifiers.get(name)
+        if qualifier not in frame.columns or not kind.is_numeric():
+            qualifier = None
+        method = replaced.get(name) if qualifier else None
+        found.append(WrittenColumn(name, str(kind), table.units.get(name), qualifier, method))
+    return found
+
+
+def read_written(path: Path) -> Written | None:
+    """The table as it was written.
 
     None for a file without a record of its columns, one that was changed since, and one with types that CSV does not
     give back (durations, times in a zone other than UTC): these are read as any other file.
@@ -42,8 +70,14 @@ def read_written(path: Path) -> tuple[pl.DataFrame, dict[str, str]] | None:
         typed = [_typed(texts.get_column(column.name), column.type) for column in columns]
     except pl.exceptions.PolarsError:
         return None
-    frame = pl.DataFrame(typed)
-    return frame, {column.name: column.unit for column in columns if column.unit is not None}
+    qualifiers = {column.name: column.qualifier for column in columns if column.qualifier in texts.columns}
+    typed = [column.fill_null("") if column.name in qualifiers.values() else column for column in typed]
+    return Written(
+        pl.DataFrame(typed),
+        {column.name: column.unit for column in columns if column.unit is not None},
+        {name: qualifier for name, qualifier in qualifiers.items() if qualifier is not None},
+        {column.name: column.substituted for column in columns if column.substituted is not None},
+    )
 
 
 def _recorded(path: Path) -> list[WrittenColumn] | None:
@@ -53,7 +87,10 @@ def _recorded(path: Path) -> list[WrittenColumn] | None:
         return None
     if record.get("sha256") != sha256_of(path):
         return None
-    return [WrittenColumn(each["name"], each["type"], each.get("unit")) for each in found]
+    return [
+        WrittenColumn(each["name"], each["type"], each.get("unit"), each.get("qualifier"), each.get("substituted"))
+        for each in found
+    ]
 
 
 def _is_column(found: Any) -> bool:
@@ -61,7 +98,7 @@ def _is_column(found: Any) -> bool:
         isinstance(found, dict)
         and isinstance(found.get("name"), str)
         and found.get("type") in (*PLAIN_TYPES, *TIME_TYPES)
-        and isinstance(found.get("unit"), str | None)
+        and all(isinstance(found.get(key), str | None) for key in ("unit", "qualifier", "substituted"))
     )
 
 

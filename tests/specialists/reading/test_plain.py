@@ -1,0 +1,42 @@
+"""The shortcut for plain numbers gives what the full rules give, or passes the column on to them."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from outcrop_specialists.reading import plain, types
+
+CELL = st.one_of(
+    st.none(),
+    st.text(alphabet="0123456789eE.+- ,_xNAinf\t", max_size=6),
+    st.floats(allow_nan=False).map(repr),
+    st.integers(-(2**70), 2**70).map(str),
+    st.sampled_from(["", " ", "-0", "00", "0.0", "9007199254740993", "1e999", "nan", "inf", "٣", "5.", ".5", "+5"]),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(CELL, max_size=6), semicolons=st.booleans())
+@example(values=["9007199254740993", "0.5"], semicolons=False)
+@example(values=[None, ""], semicolons=False)
+def test_types_and_notes_are_the_same_with_and_without_the_shortcut(
+    monkeypatch: pytest.MonkeyPatch, values: list[str | None], semicolons: bool
+) -> None:
+    column = pl.Series("c", values, dtype=pl.String)
+    quick = types.type_columns([column], comma_decimals=semicolons)
+    with monkeypatch.context() as patched:
+        patched.setattr(types, "plain_numbers", lambda column, exact_float: None)
+        full = types.type_columns([column], comma_decimals=semicolons)
+    assert [each.dtype for each in quick.columns] == [each.dtype for each in full.columns]
+    assert all(one.equals(other, null_equal=True) for one, other in zip(quick.columns, full.columns, strict=True))
+    assert quick.notes() == full.notes()
+    assert quick.qualifiers == full.qualifiers
+
+
+def test_work_done_ahead_keeps_its_order_and_raises_what_went_wrong() -> None:
+    assert list(plain.ahead(lambda n: n * n, range(50))) == [n * n for n in range(50)]
+    with pytest.raises(ZeroDivisionError):
+        list(plain.ahead(lambda n: 1 // n, [2, 1, 0]))
