@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from outcrop_specialists.reading.tables import Table, write_csv
@@ -14,9 +15,20 @@ if TYPE_CHECKING:
 
 
 def publish_table(
-    context: ToolContext, tool: Tool, table: Table, arguments: ToolArguments, frame: pl.DataFrame, title: str
+    context: ToolContext,
+    tool: Tool,
+    table: Table,
+    arguments: ToolArguments,
+    frame: pl.DataFrame,
+    title: str,
+    *,
+    substituted: Mapping[str, str] | None = None,
 ) -> Published:
-    """Write `frame`, made from `table` with `arguments` (their path apart), as CSV with its lineage."""
+    """Write `frame`, made from `table` with `arguments` (their path apart), as CSV with its lineage.
+
+    A column with results beyond a limit keeps its qualifiers where `frame` has both (`censoring.with_qualifiers`).
+    `substituted` gives the method for columns where the tool itself put something in place of such results.
+    """
     return publish(
         context,
         tool,
@@ -26,5 +38,5 @@ def publish_table(
         kind="table",
         title=title,
         write=lambda path: write_csv(frame, path),
-        columns=written_columns(frame, table.units),
+        columns=written_columns(frame, table, substituted),
     )

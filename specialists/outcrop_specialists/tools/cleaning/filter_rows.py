@@ -1,26 +1,40 @@
-"""Tool: keeps the rows that meet a condition on one column."""
+"""Tool: keeps the rows that meet a condition on one column, or an expression over several."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
-from outcrop_specialists.reading.tables import read_table
+from outcrop_specialists.expressions.computing import ALLOWED, rows_where
+from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.inspection.conditions import Operator, Value, rows_that_meet
+from outcrop_specialists.tools.inspection.preview import cut
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CONDITION_CHARS = 200
+"""What of an expression stands in summary and title; the lineage record has all of it."""
 
 
 class Arguments(ToolArguments):
     path: str = Field(description="The data file.")
-    column: str = Field(description="The column that the condition is about.")
-    operator: Operator = Field(
+    column: str | None = Field(default=None, description="The column that the condition is about.")
+    operator: Operator | None = Field(
+        default=None,
         description="How values are compared. contains looks for text in any case; between takes two values and "
-        "includes both; in and not_in take a list; is_null and not_null take no value."
+        "includes both; in and not_in take a list; is_null and not_null take no value.",
     )
     value: Value = Field(default=None, description="A number, text, true or false, a date as YYYY-MM-DD, or a list.")
+    expression: str | None = Field(
+        default=None, description=f"A condition over several columns, instead of column, operator and value. {ALLOWED}"
+    )
     keep: Literal["matching", "others"] = Field(
         default="matching",
         description="matching keeps the rows that meet the condition; others drops them and keeps all the rest, rows "
@@ -29,14 +43,11 @@ class Arguments(ToolArguments):
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    """Raises ArgumentError for a condition that does not fit, and where none or two are given."""
     table = read_table(context, arguments.path)
-    column = find_column(table, arguments.column)
     drops = arguments.keep == "others"
-    mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value, is_dropped=drops)
+    mask, condition, notes = _condition(table, arguments, drops)
     frame = table.frame.filter(~mask if drops else mask)
-    condition = " ".join(
-        map(str, (column, arguments.operator, *([] if arguments.value is None else [arguments.value])))
-    )
     title = f"{table.path.name} {'without' if drops else 'where'} {condition}"
     published = publish_table(context, TOOL, table, arguments, frame, title)
     if frame.is_empty():
@@ -58,14 +69,35 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         },
         artifacts=[published.artifact],
         notes=[*table.notes, *notes],
+        claims=[
+            claiming.rows(arguments.path, table.frame.height),
+            claiming.rows(published.artifact.path, frame.height),
+        ],
     )
+
+
+def _condition(table: Table, arguments: Arguments, drops: bool) -> tuple[pl.Series, str, list[str]]:
+    """The rows that meet the condition, the condition in words, and notes."""
+    if arguments.expression is not None:
+        if (arguments.column, arguments.operator, arguments.value) != (None, None, None):
+            raise ArgumentError("expression", "give an expression, or column, operator and value, not both")
+        mask, notes = rows_where(table, arguments.expression, is_dropped=drops)
+        return mask, cut(" ".join(arguments.expression.split()), CONDITION_CHARS), notes
+    if arguments.column is None:
+        raise ArgumentError("column", "is needed, with operator and value; or give an expression")
+    column = find_column(table, arguments.column)
+    if arguments.operator is None:
+        raise ArgumentError("operator", "is needed with column")
+    mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value, is_dropped=drops)
+    told = (column, arguments.operator, *([] if arguments.value is None else [arguments.value]))
+    return mask, " ".join(map(str, told)), notes
 
 
 TOOL = Tool(
     name="filter_rows",
-    version=1,
+    version=2,
     description="Keeps, or drops, the rows that meet a condition on one column (equal, greater, less, between, in a "
-    "list, containing text, missing or not) and writes them as a table.",
+    "list, containing text, missing or not) or an expression over several, and writes them as a table.",
     asked_for=("filter rows", "keep rows", "select rows where", "drop rows with", "exclude rows", "only samples with"),
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censored import find_censored
+from outcrop_specialists.columns.censoring import censored_values, qualifier_columns
 from outcrop_specialists.columns.choice import find_columns
-from outcrop_specialists.columns.limit_parsing import Method, Parsed, parse_results
+from outcrop_specialists.columns.limit_parsing import Method, Parsed, parse_results, replaced_results
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 COLUMNS_SHOWN = 40
 UNPARSED_SHARE = 0.5
@@ -35,26 +33,33 @@ class Arguments(ToolArguments):
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
-    """Each parsed column becomes numeric, followed by its qualifiers in `<column>_q`. Every row and value is kept."""
+    """Each column gets the method's values and keeps its qualifiers in `<column>_q`. Every row is kept.
+
+    A column that reading left as text, because some values are no results, is parsed too: these become missing.
+    """
     table = read_table(context, arguments.path)
     notes = list(table.notes)
     names = _columns(table, arguments.columns, notes)
     parsed: dict[str, Parsed] = {}
     for done, name in enumerate(names):
         context.report(f"parsing {name}", done, len(names))
-        parsed[name] = parse_results(table.frame.get_column(name), arguments.method, unit_of(name, table.units))
+        if name in table.qualifiers:
+            parsed[name] = replaced_results(name, censored_values(table, name, "columns"), arguments.method)
+        else:
+            parsed[name] = parse_results(table.frame.get_column(name), arguments.method, unit_of(name, table.units))
         _refuse_wrong_column(table, parsed[name])
         notes += parsed[name].notes
-    frame = _with_parsed(table.frame, parsed, notes)
+    whole = _with_parsed(table, parsed, notes)
     title = f"{table.path.name} with detection limits parsed ({arguments.method})"
-    published = publish_table(context, TOOL, table, arguments, frame, title)
+    done_by = dict.fromkeys(parsed, arguments.method)
+    published = publish_table(context, TOOL, whole, arguments, whole.frame, title, substituted=done_by)
     counts = [each.counts for each in parsed.values()]
     below = sum(each["below"] + each["special"] for each in counts)
     above = sum(each["above"] for each in counts)
     return ToolResult(
         summary=f"{len(counts)} columns made numeric: {below} results below a limit, {above} above one",
         results={
-            "rows": frame.height,
+            "rows": whole.frame.height,
             "method": arguments.method,
             "columns": counts[:COLUMNS_SHOWN],
             "more_columns": max(0, len(counts) - COLUMNS_SHOWN),
@@ -69,13 +74,20 @@ def _columns(table: Table, wanted: list[str] | None, notes: list[str]) -> list[s
     import polars as pl
 
     named = find_columns(table, wanted) if wanted else table.frame.columns
-    texts = [name for name in named if table.frame.schema[name] == pl.String]
+    censored = [name for name in named if name in table.qualifiers]
+    done = [name for name in censored if name in table.substituted]
+    if done:
+        methods = ", ".join(f"{name!r} ({table.substituted[name]})" for name in done)
+        notes.append(f"results beyond a limit were replaced before and are not replaced again: {methods}")
+    aside = qualifier_columns(table)
+    texts = [name for name in named if table.frame.schema[name] == pl.String and name not in aside]
+    found = [name for name in named if name in texts or (name in censored and name not in done)]
     if wanted:
-        numbers = [name for name in named if name not in texts]
+        numbers = [name for name in named if name not in found and name not in done]
         if numbers:
-            notes.append(f"already without text, left as they are: {', '.join(map(repr, numbers))}")
-        return texts
-    found = [name for name in texts if find_censored(table.frame.get_column(name)).count]
+            notes.append(f"without results beyond a limit, left as they are: {', '.join(map(repr, numbers))}")
+        return found
+    found = [name for name in found if name in censored or find_censored(table.frame.get_column(name)).count]
     if not found:
         notes.append("no column holds results beyond a detection limit; the table written equals the one read")
     return found
@@ -93,15 +105,19 @@ def _refuse_wrong_column(table: Table, parsed: Parsed) -> None:
         )
 
 
-def _with_parsed(frame: pl.DataFrame, parsed: dict[str, Parsed], notes: list[str]) -> pl.DataFrame:
+def _with_parsed(table: Table, parsed: dict[str, Parsed], notes: list[str]) -> Table:
     """The table with each parsed column in its place and its qualifiers behind it."""
     import polars as pl
 
     columns: list[pl.Series] = []
-    taken = set(frame.columns)
-    for column in frame.get_columns():
+    qualifiers = dict(table.qualifiers)
+    taken = set(table.frame.columns)
+    for column in table.frame.get_columns():
         if column.name not in parsed:
             columns.append(column)
+            continue
+        columns.append(parsed[column.name].values)
+        if column.name in qualifiers:
             continue
         name = f"{column.name}_q"
         while name in taken:
@@ -109,13 +125,14 @@ def _with_parsed(frame: pl.DataFrame, parsed: dict[str, Parsed], notes: list[str
         if name != f"{column.name}_q":
             notes.append(f"'{column.name}_q' exists; the qualifiers of {column.name!r} are in {name!r}")
         taken.add(name)
-        columns += [parsed[column.name].values, parsed[column.name].qualifiers.alias(name)]
-    return pl.DataFrame(columns)
+        columns.append(parsed[column.name].qualifiers.alias(name))
+        qualifiers[column.name] = name
+    return replace(table, frame=pl.DataFrame(columns), qualifiers=qualifiers)
 
 
 TOOL = Tool(
     name="parse_detection_limits",
-    version=1,
+    version=2,
     description="Makes columns with results beyond a detection limit (<0.01, >100, bdl) numeric, with a qualifier "
     "column beside each, and writes the table.",
     asked_for=(

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from outcrop_specialists.columns.censoring import with_qualifiers
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
@@ -26,11 +27,13 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Rows keep their order. Two missing values count as equal; text is compared as it stands."""
     table = read_table(context, arguments.path)
     subset = find_columns(table, arguments.subset, "subset") if arguments.subset else table.frame.columns
+    told = subset
+    subset = with_qualifiers(table, subset)
     frame = table.frame.unique(subset=subset, keep=arguments.keep, maintain_order=True)
     groups = int((table.frame.group_by(subset).len()["len"] > 1).sum())
     published = publish_table(context, TOOL, table, arguments, frame, f"{table.path.name} without duplicate rows")
     removed = table.frame.height - frame.height
-    by = f"in {', '.join(subset)}" if arguments.subset else "in all columns"
+    by = f"in {', '.join(told)}" if arguments.subset else "in all columns"
     return ToolResult(
         summary=f"{removed} of {table.frame.height} rows removed as duplicates {by}, "
         f"from {groups} groups of equal rows; {frame.height} rows remain",
@@ -49,7 +52,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
 
 TOOL = Tool(
     name="remove_duplicates",
-    version=1,
+    version=2,
     description="Removes duplicate rows, compared in all columns or in some, and writes the table without them.",
     asked_for=("remove duplicates", "drop duplicate rows", "deduplicate", "drop repeated rows", "keep unique rows"),
     specialists=frozenset({"cleaning"}),

@@ -140,7 +140,7 @@ def _merged(final: Mapping[str, str]) -> dict[str, list[str]]:
 
 TOOL = Tool(
     name="standardize_terms",
-    version=1,
+    version=2,
     description="Makes the terms of a text column uniform: trims blanks, merges spellings that differ in case, "
     "replaces terms by a mapping, and writes the table.",
     asked_for=(

@@ -1,0 +1,1 @@
+"""Tools that make new columns, and new shapes, of tables."""
