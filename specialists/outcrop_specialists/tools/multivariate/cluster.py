@@ -1,7 +1,8 @@
-"""Groups rows by similarity: k-means, hierarchical (Ward) or density-based, with a label for every row."""
+"""Groups rows by similarity: k-means, hierarchical, mixture or density, with a label for every row."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -13,7 +14,10 @@ from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.reading.written import written_columns
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.multivariate import features, grouping
-from outcrop_specialists.tools.publish import publish
+from outcrop_specialists.tools.multivariate.labelling import labelled, scaled_rows
+from outcrop_specialists.tools.multivariate.separation import Centres, centres_of
+from outcrop_specialists.tools.publish import Published, publish
+from outcrop_specialists.tools.statistics.bounded import fitting, fitting_list, named
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,10 +25,13 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[Any]
 
-# Ward's method keeps every pairwise distance: 20,000 rows are 1.6 GB.
+# Agglomeration keeps every pairwise distance: 20,000 rows are 1.6 GB.
 HIERARCHICAL_ROWS = 20_000
-CENTRES_SHOWN = 120
-NOISE_REASON = "noise: in no dense group"
+HDBSCAN_ROWS = 50_000
+DBSCAN_PAIRS = 3e8
+"""Neighbours that dbscan may have to keep: 2.4 GB."""
+CENTRES_SHOWN = 30
+SIZES_SHOWN = 20
 
 
 class Arguments(ToolArguments):
@@ -32,140 +39,193 @@ class Arguments(ToolArguments):
     columns: list[str] = Field(
         min_length=1, description="Numeric columns to group by.", json_schema_extra={"x-role": "columns"}
     )
-    n_clusters: int = Field(default=3, ge=2, le=100, description="Number of groups (not used by dbscan).")
+    n_clusters: int = Field(default=3, ge=2, le=100, description="Number of groups (not used by dbscan and hdbscan).")
     method: grouping.Method = Field(
         default="kmeans",
-        description="kmeans, hierarchical (Ward) or dbscan (density; finds the number of groups itself).",
+        description="kmeans, hierarchical (see linkage), gaussian_mixture (groups of different shape), dbscan "
+        "(density; finds the number of groups itself and leaves noise) or hdbscan (the same without a reach).",
     )
+    linkage: grouping.Linkage = Field(default="ward", description="hierarchical: how groups are merged.")
     transform: features.Transform = Field(default="none", description=features.TRANSFORM_HELP)
     standardize: bool = Field(default=True, description="Scale every column to mean 0 and standard deviation 1 first.")
     eps: float = Field(default=0.5, gt=0, description="dbscan: reach of a neighbourhood, in standardised units.")
-    min_samples: int = Field(default=5, ge=1, description="dbscan: rows that make a neighbourhood dense.")
+    min_samples: int = Field(default=5, ge=1, description="dbscan, hdbscan: rows that make a neighbourhood dense.")
+    min_cluster_size: int = Field(default=20, ge=2, description="hdbscan: fewest rows of a group.")
+    centre_of: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=10,
+        description="Other numeric columns (coordinates, say) whose mean in each group is wanted; they form no group.",
+        json_schema_extra={"x-role": "centre-columns"},
+    )
     seed: int = Field(default=42, ge=0, le=2**32 - 1, description="Seed of the random starts.")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Labels of the complete rows, as the method gives them, and the method's own figure (inertia or BIC)."""
+
+    labels: Matrix
+    figures: dict[str, float]
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError where there are fewer complete rows than groups, and for columns that are not numeric."""
     table = read_table(context, arguments.path)
     names = find_columns(table, arguments.columns, "columns")
+    others = find_columns(table, arguments.centre_of or [], "centre_of")
+    beside = features.take(table, others, "centre_of").original
     taken = features.take(table, names, "columns", arguments.transform)
     _require_rows(table, taken, arguments)
-    scaled, notes = _scaled(taken, arguments)
+    scaled, notes = scaled_rows(taken, standardize=arguments.standardize)
     context.report(f"grouping {len(scaled)} rows by {arguments.method}", 0, len(scaled))
-    found, inertia = _fit(scaled, arguments)
-    labels = grouping.number_by_size(found, taken.original[taken.is_complete])
-    frame, label_column = _labelled(table.frame, taken, labels)
+    found = _fit(scaled, arguments)
+    labels = grouping.number_by_size(found.labels, taken.original[taken.is_complete])
+    centres = centres_of(taken, labels)
+    frame, label_column = labelled(table.frame, taken, labels)
     made_of = features.parameters(arguments, columns=names, label_column=label_column)
-    published = publish(
-        context,
-        TOOL,
-        [table.path],
-        made_of,
-        extension="csv",
-        kind="table",
-        title=f"Groups of {table.path.name} on {', '.join(names)}",
-        write=lambda path: write_csv(frame, path),
-        columns=written_columns(frame, table.units),
-    )
+    files = _publish(context, table, made_of, (frame, centres.frame(label_column)), names)
     context.report("measuring the separation of the groups")
-    results = _results(taken, scaled, labels, arguments) | {"label_column": label_column}
-    if inertia is not None:
-        results["inertia"] = inertia
-    if arguments.method != "dbscan" and results["n_clusters"] < arguments.n_clusters:
-        notes.append(f"{arguments.n_clusters} groups are wanted, the rows differ enough for {results['n_clusters']}")
-    if len(results["centres"]) * len(names) > CENTRES_SHOWN:
-        del results["centres"]
-        notes.append(f"centres of {len(names)} columns are too many to list; summarize by {label_column} gives them")
-    sizes = ", ".join(str(count) for count in results["counts"].values())
-    text = f"{results['clustered']} of {results['rows']} rows in {results['n_clusters']} groups of {sizes}"
-    text += f" ({arguments.method} on {_scale(arguments)})"
-    text += suspicions(table.frame, names)
-    return ToolResult(text, results, [published.artifact], [*table.notes, *taken.notes(), *notes])
+    results = _results(taken, scaled, labels, centres, arguments) | {"label_column": label_column} | found.figures
+    if others:
+        results["centre_of"] = _means_of(beside[taken.is_complete], others, labels)
+    wanted = arguments.n_clusters
+    if arguments.method not in grouping.DENSITY and len(centres.sizes) < wanted:
+        notes.append(f"{wanted} groups are wanted, the rows differ enough for {len(centres.sizes)}")
+    if len(results["sets_apart"]) < len(centres.sizes) or "centres" not in results:
+        notes.append(f"all centres and differences are in {files[1].artifact.path}")
+    sizes = named([str(size) for size in centres.sizes], SIZES_SHOWN)
+    text = f"{results['clustered']} of {results['rows']} rows in {len(centres.sizes)} groups of {sizes}"
+    text += f" ({arguments.method} on {_scale(arguments)}){_told(centres)}"
+    text += suspicions(table, names)
+    return ToolResult(
+        text,
+        results,
+        [file.artifact for file in files],
+        [*table.notes, *taken.notes(), *notes],
+    )
+
+
+def _publish(
+    context: ToolContext,
+    table: Table,
+    made_of: dict[str, Any],
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+    names: list[str],
+) -> list[Published]:
+    def put(frame: pl.DataFrame, title: str, part: str) -> Published:
+        return publish(
+            context,
+            TOOL,
+            [table.path],
+            made_of,
+            extension="csv",
+            kind="table",
+            title=f"{title} of {table.path.name} on {named(names)}",
+            part=part,
+            write=lambda path: write_csv(frame, path),
+            columns=written_columns(frame, table),
+        )
+
+    return [put(frames[0], "Groups", ""), put(frames[1], "Centres of the groups", "centres")]
 
 
 def _require_rows(table: Table, taken: features.Features, arguments: Arguments) -> None:
     rows = int(taken.is_complete.sum())
-    fewest = arguments.min_samples if arguments.method == "dbscan" else arguments.n_clusters
+    fewest = {"dbscan": arguments.min_samples, "hdbscan": max(arguments.min_cluster_size, arguments.min_samples)}.get(
+        arguments.method, arguments.n_clusters
+    )
     if rows < fewest:
         why = "; ".join(taken.notes())
         raise ArgumentError(
             "columns",
             f"{table.path.name} has {rows} usable rows, {fewest} are needed at least" + (f" ({why})" if why else ""),
         )
-    if arguments.method == "hierarchical" and rows > HIERARCHICAL_ROWS:
-        raise ArgumentError(
-            "method", f"hierarchical takes at most {HIERARCHICAL_ROWS:,} rows, there are {rows:,}; use kmeans"
-        )
+    most = {"hierarchical": HIERARCHICAL_ROWS, "hdbscan": HDBSCAN_ROWS}.get(arguments.method)
+    if most and rows > most:
+        raise ArgumentError("method", f"{arguments.method} takes at most {most:,} rows, there are {rows:,}; use kmeans")
 
 
-def _scaled(taken: features.Features, arguments: Arguments) -> tuple[Matrix, list[str]]:
-    """The complete rows, standardised (sd with n, as in scikit-learn's StandardScaler) where asked for."""
-    values: Matrix = taken.values[taken.is_complete]
-    constant = [name for name, column in zip(taken.columns, values.T, strict=True) if column.min() == column.max()]
-    notes = [f"constant columns cannot separate groups: {', '.join(constant)}"] if constant else []
-    if arguments.standardize:
-        from sklearn.preprocessing import StandardScaler
-
-        values = StandardScaler().fit_transform(values)
-    return values, notes
-
-
-def _fit(scaled: Matrix, arguments: Arguments) -> tuple[Matrix, float | None]:
-    """A label for each row (-1 is noise), and the inertia where the method has one."""
+def _fit(scaled: Matrix, arguments: Arguments) -> _Found:
     if arguments.method == "kmeans":
-        return grouping.kmeans(scaled, arguments.n_clusters, arguments.seed)
+        labels, inertia = grouping.kmeans(scaled, arguments.n_clusters, arguments.seed)
+        return _Found(labels, {"inertia": inertia})
+    if arguments.method == "gaussian_mixture":
+        labels, bic = grouping.gaussian_mixture(scaled, arguments.n_clusters, arguments.seed)
+        return _Found(labels, {"bic": bic})
     if arguments.method == "hierarchical":
-        return grouping.ward(scaled, arguments.n_clusters), None
+        return _Found(grouping.hierarchical(scaled, arguments.n_clusters, arguments.linkage), {})
+    if arguments.method == "hdbscan":
+        found = grouping.hdbscan(scaled, arguments.min_cluster_size, arguments.min_samples)
+        if found is None:
+            raise ArgumentError("min_cluster_size", "no group found, every row is noise; give a smaller one")
+        return _Found(found, {})
+    pairs = grouping.neighbours_in_all(scaled, arguments.eps, arguments.seed)
+    if pairs > DBSCAN_PAIRS:
+        raise ArgumentError("eps", f"about {pairs:.1e} pairs of rows lie within {arguments.eps:g}; give a smaller one")
     found = grouping.dbscan(scaled, arguments.eps, arguments.min_samples)
     if found is None:
         reach = f"{grouping.typical_reach(scaled, arguments.min_samples):.4g}"
         reason = f"{arguments.min_samples} rows lie within {reach} of a typical row, eps is {arguments.eps:g}"
         raise ArgumentError("eps", f"no group found: {reason}; give a larger one")
-    return found, None
+    return _Found(found, {})
 
 
-def _labelled(frame: pl.DataFrame, taken: features.Features, labels: Matrix) -> tuple[pl.DataFrame, str]:
-    """Every row and column of the table with its label, and a reason where a row has none."""
-    import numpy
-    import polars as pl
-
-    name = features.free_name(frame, "cluster")
-    label_of_row = numpy.zeros(frame.height, dtype=int)
-    label_of_row[taken.is_complete] = labels
-    column = pl.Series(name, label_of_row, pl.Int64)
-    labelled = frame.with_columns(column.set(column == 0, None))
-    if (label_of_row > 0).all():
-        return labelled, name
-    reasons = [
-        None if label else reason or NOISE_REASON for label, reason in zip(label_of_row, taken.reasons(), strict=True)
-    ]
-    return labelled.with_columns(pl.Series(features.free_name(frame, f"{name}_reason"), reasons, pl.String)), name
-
-
-def _results(taken: features.Features, scaled: Matrix, labels: Matrix, arguments: Arguments) -> dict[str, Any]:
-    original = taken.original[taken.is_complete]
-    numbers = range(1, int(labels.max()) + 1)
+def _results(
+    taken: features.Features, scaled: Matrix, labels: Matrix, centres: Centres, arguments: Arguments
+) -> dict[str, Any]:
     silhouette, silhouette_rows = grouping.silhouette(scaled, labels, arguments.seed)
+    count = len(centres.sizes)
+    apart = {str(k + 1): {"high": _short(centres.high(k)), "low": _short(centres.low(k))} for k in range(count)}
     results: dict[str, Any] = {
         "rows": len(taken.values),
         "clustered": int((labels > 0).sum()),
         "left_out": sum(taken.left_out().values()),
         "left_out_reasons": taken.left_out(),
-        "n_clusters": len(numbers),
-        "counts": {str(number): int((labels == number).sum()) for number in numbers},
+        "n_clusters": count,
+        "counts": fitting({str(k + 1): size for k, size in enumerate(centres.sizes)}, 200, SIZES_SHOWN)[0],
         "silhouette": silhouette,
-        "centres": {
-            str(number): dict(zip(taken.columns, original[labels == number].mean(axis=0).tolist(), strict=True))
-            for number in numbers
-        },
-        "columns": taken.columns,
+        "sets_apart": fitting(apart, 420)[0],
+        "columns": fitting_list(taken.columns, 150, 10),
         "method": arguments.method,
         "transform": arguments.transform,
         "rule": _rule(arguments, int((labels > 0).sum()), silhouette_rows),
     }
-    if arguments.method == "dbscan":
+    if count * len(taken.columns) <= CENTRES_SHOWN:
+        results["centres"] = {
+            str(k + 1): dict(zip(taken.columns, means.tolist(), strict=True)) for k, means in enumerate(centres.means)
+        }
+    if arguments.method in grouping.DENSITY:
         results["noise"] = int((labels == 0).sum())
     return results
+
+
+def _short(differences: dict[str, float]) -> dict[str, float]:
+    """Three decimals: they rank columns, the file has the digits."""
+    return {name: round(value, 3) for name, value in differences.items()}
+
+
+def _means_of(beside: Matrix, others: list[str], labels: Matrix) -> dict[str, Any]:
+    """Mean of other columns in each group, over the rows that have a value."""
+    import numpy
+
+    means: dict[str, Any] = {}
+    for number in range(1, int(labels.max()) + 1):
+        rows = beside[labels == number]
+        known = numpy.isfinite(rows).any(axis=0)
+        means[str(number)] = {
+            name: float(numpy.nanmean(rows[:, index])) if known[index] else None for index, name in enumerate(others)
+        }
+    return fitting(means, 300)[0]
+
+
+def _told(centres: Centres) -> str:
+    """Which columns set the smaller groups apart; with two groups the second says it all."""
+    told = []
+    for k in range(1, min(len(centres.sizes), 3)):
+        high, low = ", ".join(list(centres.high(k))[:3]), ", ".join(list(centres.low(k))[:3])
+        told.append(f"group {k + 1} high in {high or 'nothing'}, low in {low or 'nothing'}")
+    return f": {'; '.join(told)}" if told else ""
 
 
 def _scale(arguments: Arguments) -> str:
@@ -175,28 +235,37 @@ def _scale(arguments: Arguments) -> str:
 
 
 def _rule(arguments: Arguments, clustered: int, silhouette_rows: int) -> str:
-    starts, tolerance = grouping.effort(clustered)
     how = {
-        "kmeans": f"k-means, the least inertia of {starts} starts, seed {arguments.seed}, "
-        + (f"until centres move less than {tolerance:g} of the mean variance" if tolerance else "until nothing moves")
+        "kmeans": kmeans_rule(clustered, arguments.seed)
         + " (where groups are poorly separated their sizes can depend on the seed)",
-        "hierarchical": "Ward's method",
+        "hierarchical": "Ward's method" if arguments.linkage == "ward" else f"{arguments.linkage} linkage",
+        "gaussian_mixture": f"Gaussian mixture, full covariances, best of {grouping.MIXTURE_STARTS} starts, "
+        f"seed {arguments.seed}",
         "dbscan": f"dbscan, eps {arguments.eps:g}, min_samples {arguments.min_samples}",
+        "hdbscan": f"hdbscan, min_cluster_size {arguments.min_cluster_size}, min_samples {arguments.min_samples}",
     }[arguments.method]
     scale = "columns standardised to mean 0, sd 1" if arguments.standardize else "columns not standardised"
     return (
-        f"{how}; {scale}; groups numbered by decreasing size; centres are means of the untransformed values; "
-        f"silhouette on {silhouette_rows} rows"
+        f"{how}; {scale}; groups numbered by decreasing size; centres are means of the untransformed values, "
+        f"sets_apart group mean less overall mean in sd; silhouette on {silhouette_rows} rows"
         + (f" drawn with seed {arguments.seed}" if silhouette_rows < clustered else "")
     )
 
 
+def kmeans_rule(rows: int, seed: int) -> str:
+    """How k-means was run on so many rows."""
+    starts, tolerance = grouping.effort(rows)
+    until = f"until centres move less than {tolerance:g} of the mean variance" if tolerance else "until nothing moves"
+    return f"k-means, the least inertia of {starts} starts, seed {seed}, {until}"
+
+
 TOOL = Tool(
     name="cluster",
-    version=1,
+    version=2,
     description=(
-        "Cluster the rows of a table into groups of similar samples by numeric columns: k-means, hierarchical, dbscan. "
-        "Writes a CSV with every row and its group label; gives group sizes, centres and the silhouette."
+        "Cluster the rows of a table into groups of similar samples by numeric columns: k-means, hierarchical, "
+        "Gaussian mixture, dbscan, hdbscan. Writes a CSV with every row and its group label and one of centres; gives "
+        "group sizes, the silhouette and which columns set each group apart."
     ),
     asked_for=(
         "cluster",
@@ -208,6 +277,10 @@ TOOL = Tool(
         "partition",
         "segment",
         "k-means",
+        "dbscan",
+        "hdbscan",
+        "gaussian mixture",
+        "hierarchical clustering",
         "classify without labels",
         "find groups",
         "density clusters and noise",

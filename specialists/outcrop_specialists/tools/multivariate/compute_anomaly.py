@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from outcrop_schemas import limits
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.columns.suspicions import suspicions
@@ -16,9 +15,14 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.multivariate.scoring import RULES, THRESHOLDS, Method, Scored, score
 from outcrop_specialists.tools.publish import publish
+from outcrop_specialists.tools.statistics.bounded import fitting, named
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+SKIPPED_SHOWN = 3
+ADDED_SHOWN = 6
 
 
 class Arguments(ToolArguments):
@@ -51,30 +55,35 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         features.parameters(arguments, columns=names, threshold=threshold),
         extension="csv",
         kind="table",
-        title=f"Anomalies of {table.path.name} in {', '.join(found)}",
+        title=f"Anomalies of {table.path.name} in {named(list(found))}",
         write=lambda path: write_csv(frame, path),
-        columns=written_columns(frame, table.units),
+        columns=written_columns(frame, table),
     )
-    shown = dict(list(found.items())[: limits.COMPLETE_LIST_RECORDS])
+    figures = {name: _figures(taken, name, scored) for name, scored in found.items()}
+    shown, more = fitting(figures)
+    low, high = (sum(scored.count(flag) for scored in found.values()) for flag in ("low", "high"))
     results = {
-        "rows": table.frame.height,
-        "anomalous_rows": sum(
-            any(flags) for flags in zip(*(_is_flagged(scored) for scored in found.values()), strict=True)
-        ),
-        "columns": {name: _figures(scored, arguments.transform) for name, scored in shown.items()},
-        "skipped": skipped,
+        "rows": table.height,
+        "anomalous_rows": _anomalous_rows(found),
+        "low": low,
+        "high": high,
+        "columns": shown,
+        "skipped": dict(list(skipped.items())[:SKIPPED_SHOWN]),
         "method": arguments.method,
         "threshold": threshold,
         "transform": arguments.transform,
-        "added_columns": added[: limits.COMPLETE_LIST_RECORDS],
+        "added_columns": added[:ADDED_SHOWN],
         "rule": f"{RULES[arguments.method]}; flagged beyond {threshold:g}; anomalous_rows have a flag in any column",
     }
-    notes = [*table.notes, *_left_out(taken), *(f"{name} skipped: {why}" for name, why in skipped.items())]
-    if len(shown) < len(found):
-        notes.append(f"figures of {len(found) - len(shown)} further columns are only in the file")
-    low, high = (sum(scored.count(flag) for scored in found.values()) for flag in ("low", "high"))
+    notes = [*table.notes, *_left_out(taken)]
+    if skipped:
+        notes.append(f"skipped: {named([f'{name}, {why}' for name, why in skipped.items()], SKIPPED_SHOWN, 150)}")
+    if more:
+        notes.append(f"figures of {more} further columns are only in the file")
     text = f"{low} low and {high} high values flagged in {len(found)} columns, in {results['anomalous_rows']} rows"
-    text += suspicions(table.frame, list(found))
+    told = [f"{name} {each['low']} low, {each['high']} high" for name, each in figures.items()]
+    text += f" ({named(told)})" if len(found) > 1 else ""
+    text += suspicions(table, list(found))
     return ToolResult(text, results, [published.artifact], notes)
 
 
@@ -92,41 +101,57 @@ def _score(
         else:
             found[name] = scored
     if not found:
-        raise ArgumentError("columns", "; ".join(f"{name}: {why}" for name, why in skipped.items()))
+        raise ArgumentError("columns", named([f"{name}: {why}" for name, why in skipped.items()], SKIPPED_SHOWN, 150))
     return found, skipped
 
 
-def _is_flagged(scored: Scored) -> list[bool]:
-    return [flag in ("low", "high") for flag in scored.flags]
+def _anomalous_rows(found: dict[str, Scored]) -> int:
+    import numpy
+
+    return int(numpy.logical_or.reduce([scored.is_flagged for scored in found.values()]).sum())
 
 
 def _scored_frame(frame: pl.DataFrame, found: dict[str, Scored]) -> tuple[pl.DataFrame, list[str]]:
     """Every row and column of the table with a score and a flag for each column scored; the added names."""
     import polars as pl
 
-    added = []
+    columns = []
     for name, scored in found.items():
         score_name = features.free_name(frame, f"{name}_anomaly")
         flag_name = features.free_name(frame, f"{score_name}_flag")
-        scores = pl.Series(score_name, scored.scores, pl.Float64).fill_nan(None)
-        frame = frame.with_columns(scores, pl.Series(flag_name, scored.flags, pl.String))
-        added += [score_name, flag_name]
-    return frame, added
+        columns += [pl.Series(score_name, scored.scores, pl.Float64).fill_nan(None), flag_texts(flag_name, scored)]
+    return frame.with_columns(columns), [column.name for column in columns]
 
 
-def _figures(scored: Scored, transform: features.Transform) -> dict[str, Any]:
+def flag_texts(name: str, scored: Scored) -> pl.Series:
+    """The flags of a column as text: low, normal, high; null where there is no value."""
+    import polars as pl
+
+    return pl.Series(name, scored.codes).replace_strict(
+        {-2: None, -1: "low", 0: "normal", 1: "high"}, return_dtype=pl.String
+    )
+
+
+def _figures(taken: features.Features, name: str, scored: Scored) -> dict[str, Any]:
+    """Counts, fences and the value that scores highest, in the column's own units where the transform can be undone."""
+    import numpy
+
     low, high = scored.low_fence, scored.high_fence
-    if transform in ("log10", "ln"):
-        import numpy
-
-        base = 10.0 if transform == "log10" else float(numpy.e)
+    if taken.transform in ("log10", "ln"):
+        base = 10.0 if taken.transform == "log10" else float(numpy.e)
         low, high = float(numpy.power(base, low)), float(numpy.power(base, high))
+    farthest = int(numpy.nanargmax(numpy.abs(scored.scores)))
     return {
         "low": scored.count("low"),
         "high": scored.count("high"),
-        "scored": len(scored.flags) - scored.flags.count(None),
+        "scored": scored.scored,
         "flagged_below": low,
         "flagged_above": high,
+        "farthest": {
+            "value": float(taken.original[farthest, taken.columns.index(name)]),
+            "score": float(scored.scores[farthest]),
+            "data_row": farthest + 1,
+        },
     }
 
 
@@ -143,13 +168,13 @@ def _left_out(taken: features.Features) -> list[str]:
     for why, per_column in lacking.items():
         texts = [f"{name} {count}" for name, count in zip(taken.columns, per_column.tolist(), strict=False) if count]
         if texts:
-            notes.append(f"values without a score, {why}: {', '.join(texts)}")
+            notes.append(f"values without a score, {why}: {named(texts)}")
     return notes
 
 
 TOOL = Tool(
     name="compute_anomaly",
-    version=1,
+    version=2,
     description=(
         "Find anomalies (outliers) in numeric columns by modified z-score (MAD), z-score or interquartile range. "
         "Writes a CSV with every row, a score and a low/high flag per column; gives counts and thresholds."
@@ -157,6 +182,7 @@ TOOL = Tool(
     asked_for=(
         "find anomalies",
         "find outliers",
+        "outliers of",
         "detect outliers",
         "flag unusual values",
         "anomaly score",

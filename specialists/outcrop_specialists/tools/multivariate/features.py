@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns import choice as of_columns
 from outcrop_specialists.tools.base import ToolArguments
+from outcrop_specialists.tools.statistics.bounded import named
 
 if TYPE_CHECKING:
     import polars
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Transform = Literal["none", "log10", "ln", "clr"]
 
+NAMES_NOTED = 12
 TRANSFORM_HELP = (
     "Applied to the columns first: log10 or ln for skewed positive values such as element concentrations, "
     "clr (centred log-ratio) for compositions."
@@ -45,6 +47,12 @@ class Features:
         import numpy
 
         return numpy.asarray(numpy.isfinite(self.values).all(axis=1))
+
+    def only(self, names: list[str]) -> Features:
+        """Some of the columns, transformed as they are: under clr still over the whole composition."""
+        places = [self.columns.index(name) for name in names]
+        units = {name: unit for name, unit in self.units.items() if name in names}
+        return Features(list(names), self.transform, self.original[:, places], self.values[:, places], units)
 
     def left_out(self) -> dict[str, int]:
         """Rows without a full set of values, by their first reason."""
@@ -77,9 +85,13 @@ class Features:
             (int((undefined & ~missing).sum()), "with a value that is not positive (it has no logarithm)"),
         ):
             if count:
-                notes.append(f"{count} of {len(self.values)} rows left out: {why} in {', '.join(self.columns)}")
+                notes.append(
+                    f"{count} of {len(self.values)} rows left out: {why} in {named(self.columns, NAMES_NOTED)}"
+                )
         if self.transform == "clr":
-            notes.append(f"clr over the sub-composition of the {len(self.columns)} columns {', '.join(self.columns)}")
+            notes.append(
+                f"clr over the sub-composition of the {len(self.columns)} columns {named(self.columns, NAMES_NOTED)}"
+            )
             units = sorted({self.units[name] for name in self.columns if name in self.units})
             if len(units) > 1:
                 notes.append(
@@ -106,6 +118,19 @@ class Features:
         return found
 
 
+def values_of(table: Table, name: str, field: str) -> Matrix:
+    """One column as float64 values of shape (rows,), NaN where a value is missing or not finite.
+
+    Raises ArgumentError, naming `field`, for a column that is not numeric.
+    """
+    column = of_columns.numeric(table, name, field)
+    infinite = column.is_infinite()
+    if infinite.any():
+        column = column.set(infinite.fill_null(False), None)
+    values: Matrix = column.to_numpy()
+    return values
+
+
 def take(table: Table, names: list[str], field: str, transform: Transform = "none") -> Features:
     """The columns `names` (as the table spells them) of a table.
 
@@ -113,7 +138,7 @@ def take(table: Table, names: list[str], field: str, transform: Transform = "non
     """
     import numpy
 
-    original = numpy.full((table.frame.height, len(names)), numpy.nan)
+    original = numpy.full((table.height, len(names)), numpy.nan)
     for position, name in enumerate(names):
         original[:, position] = of_columns.numeric(table, name, field).to_numpy()
     original[~numpy.isfinite(original)] = numpy.nan
@@ -134,7 +159,7 @@ def chosen_columns(table: Table, wanted: list[str] | None, field: str = "columns
     found = [name for name in of_columns.numeric_columns(table) if name not in passed_over]
     if not found:
         raise ArgumentError(field, f"{table.path.name} has no column of measured numbers; name the columns wanted")
-    note = f"not taken unless named (places, identifiers, group labels): {', '.join(passed_over)}"
+    note = f"not taken unless named (places, identifiers, group labels): {named(list(passed_over), NAMES_NOTED)}"
     return found, [note] if passed_over else []
 
 

@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[Any]
 
-Method = Literal["kmeans", "hierarchical", "dbscan"]
+Method = Literal["kmeans", "hierarchical", "gaussian_mixture", "dbscan", "hdbscan"]
+Linkage = Literal["ward", "average", "complete"]
+DENSITY: tuple[Method, ...] = ("dbscan", "hdbscan")
+"""Methods that find the number of groups themselves and leave rows outside as noise."""
 
 STARTS = 20
 MANY_ROWS = 50_000
@@ -17,6 +20,7 @@ MANY_ROWS = 50_000
 STARTS_OF_MANY = 3
 TOLERANCE_OF_MANY = 1e-4
 SILHOUETTE_ROWS = 5_000
+MIXTURE_STARTS = 5
 NOISE = -1
 
 
@@ -40,12 +44,42 @@ def effort(rows: int) -> tuple[int, float]:
     return (STARTS, 0.0) if rows <= MANY_ROWS else (STARTS_OF_MANY, TOLERANCE_OF_MANY)
 
 
-def ward(values: Matrix, groups: int) -> Matrix:
-    """Label of each row by Ward's method (1963); memory grows with the square of the rows."""
+def hierarchical(values: Matrix, groups: int, linkage: Linkage) -> Matrix:
+    """Label of each row by agglomeration: Ward (1963), average or complete linkage (Sokal & Michener 1958).
+
+    Memory grows with the square of the rows.
+    """
     from sklearn.cluster import AgglomerativeClustering
 
-    found: Matrix = AgglomerativeClustering(groups, linkage="ward").fit_predict(values)
+    found: Matrix = AgglomerativeClustering(groups, linkage=linkage).fit_predict(values)
     return found
+
+
+def gaussian_mixture(values: Matrix, groups: int, seed: int) -> tuple[Matrix, float]:
+    """The likeliest component of each row in a mixture of normal distributions with a full covariance each, fitted by
+    expectation-maximisation (Dempster et al. 1977), the best of 5 starts; and its BIC (Schwarz 1978)."""
+    from sklearn.mixture import GaussianMixture
+
+    model = GaussianMixture(groups, n_init=MIXTURE_STARTS, max_iter=500, random_state=seed).fit(values)
+    return model.predict(values), float(model.bic(values))
+
+
+def hdbscan(values: Matrix, min_cluster_size: int, min_samples: int) -> Matrix | None:
+    """Label of each row by density at every reach (Campello et al. 2013), -1 for noise; None where all is noise."""
+    from sklearn.cluster import HDBSCAN
+
+    found: Matrix = HDBSCAN(min_cluster_size=min_cluster_size, min_samples=min_samples, copy=True).fit_predict(values)
+    return None if (found == NOISE).all() else found
+
+
+def neighbours_in_all(values: Matrix, eps: float, seed: int) -> float:
+    """About how many pairs of rows lie within `eps`, from 200 rows: dbscan keeps each of them in memory."""
+    import numpy
+    from sklearn.neighbors import NearestNeighbors
+
+    rows = numpy.random.default_rng(seed).choice(len(values), min(len(values), 200), replace=False)
+    near = NearestNeighbors().fit(values).radius_neighbors(values[rows], eps, return_distance=False)
+    return float(numpy.mean([len(each) for each in near])) * len(values)
 
 
 def dbscan(values: Matrix, eps: float, min_samples: int) -> Matrix | None:

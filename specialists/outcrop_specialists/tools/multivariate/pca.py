@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[Any]
 
+MANY_ROWS = 200_000
+
 
 @dataclass(frozen=True)
 class Components:
     """k principal components.
 
     `scores` (rows of the table, k) is NaN for rows left out; `loadings` (k, columns) holds unit-length eigenvectors;
-    `shares` (k,) the explained shares of the variance; `constant` names columns that were left out.
+    `shares` (k,) the explained shares of the variance; `eigenvalues` (all components,) the variances (with n) along
+    every component, `constant` names columns that were left out.
     """
 
     columns: list[str]
@@ -28,6 +31,15 @@ class Components:
     loadings: Matrix
     shares: Matrix
     constant: list[str]
+    eigenvalues: Matrix
+
+    def correlations(self, spread: Matrix) -> Matrix:
+        """(k, columns) correlations of columns with components, for columns with these standard deviations (n)."""
+        import numpy
+
+        lengths = numpy.sqrt(self.eigenvalues[: len(self.loadings)])
+        found: Matrix = self.loadings * lengths[:, None] / spread
+        return found
 
     def strongest(self, component: int, count: int) -> dict[str, float]:
         """The `count` largest absolute loadings of a component, largest first."""
@@ -55,12 +67,26 @@ def principal_components(taken: Features, count: int, *, standardize: bool) -> C
     centred = values[:, varies] - values[:, varies].mean(axis=0)
     if standardize:
         centred = centred / centred.std(axis=0)
-    _, singular, rows = numpy.linalg.svd(centred, full_matrices=False)
+    variances, rows = _axes(centred)
     loadings = rows[:count]
     largest = numpy.abs(loadings).argmax(axis=1)
     loadings = loadings * numpy.sign(loadings[numpy.arange(count), largest])[:, None]
     scores = numpy.full((len(complete), count), numpy.nan)
     scores[complete] = centred @ loadings.T
-    shares = singular[:count] ** 2 / (singular**2).sum()
+    shares = variances[:count] / variances.sum()
     constant = [name for name in taken.columns if name not in names]
-    return Components(names, scores, loadings, shares, constant)
+    return Components(names, scores, loadings, shares, constant, variances)
+
+
+def _axes(centred: Matrix) -> tuple[Matrix, Matrix]:
+    """Variances (with n), greatest first, and unit vectors (components, columns) along them.
+
+    By singular values; of very many rows by the covariance matrix, which needs no second matrix of their size.
+    """
+    import numpy
+
+    if len(centred) <= MANY_ROWS:
+        _, singular, rows = numpy.linalg.svd(centred, full_matrices=False)
+        return singular**2 / len(centred), rows
+    variances, vectors = numpy.linalg.eigh(centred.T @ centred / len(centred))
+    return numpy.maximum(variances[::-1], 0.0), vectors.T[::-1]

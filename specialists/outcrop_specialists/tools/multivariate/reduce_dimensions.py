@@ -1,4 +1,4 @@
-"""Principal components of some columns: scores for every row, loadings for every column."""
+"""Principal components of some columns (scores for every row, loadings for every column), or a t-SNE layout."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.suspicions import suspicions
-from outcrop_specialists.reading.tables import Table, read_table, write_csv
-from outcrop_specialists.reading.written import written_columns
+from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.multivariate import features
+from outcrop_specialists.tools.multivariate.embedding import tsne
 from outcrop_specialists.tools.multivariate.pca import Components, principal_components
-from outcrop_specialists.tools.publish import Published, publish
+from outcrop_specialists.tools.publish import Published
+from outcrop_specialists.tools.statistics.bounded import fitting, named
+from outcrop_specialists.tools.statistics.groups import put_figures
 
 if TYPE_CHECKING:
     import polars as pl
 
 LOADINGS_SHOWN = 5
+LOADINGS_CHARS = 500
 RULE = (
-    "loadings are unit-length eigenvectors, the largest absolute one of each component positive; "
+    "loadings are unit-length eigenvectors, the largest absolute one of each component positive; the loadings file has "
+    "the correlations of columns with components too; "
     "explained variance is the share of the total variance of the columns used"
 )
 
@@ -34,9 +38,14 @@ class Arguments(ToolArguments):
         json_schema_extra={"x-role": "columns"},
     )
     n_components: int = Field(default=2, ge=1, le=20, description="Number of principal components wanted.")
-    method: Literal["pca"] = Field(default="pca", description="pca: principal component analysis.")
+    method: Literal["pca", "tsne"] = Field(
+        default="pca",
+        description="pca: principal component analysis; tsne: a layout in which similar rows lie side by side.",
+    )
     transform: features.Transform = Field(default="none", description=features.TRANSFORM_HELP)
     standardize: bool = Field(default=True, description="Scale every column to mean 0 and standard deviation 1 first.")
+    perplexity: float = Field(default=30, ge=2, le=500, description="tsne: about how many neighbours a row has.")
+    seed: int = Field(default=42, ge=0, le=2**32 - 1, description="tsne: seed.")
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
@@ -45,29 +54,83 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     names, notes = features.chosen_columns(table, arguments.columns)
     taken = features.take(table, names, "columns", arguments.transform)
     _require_rows(table, taken)
+    if arguments.method == "tsne":
+        return _layout(context, table, taken, arguments, notes)
     context.report("computing principal components")
     found = principal_components(taken, arguments.n_components, standardize=arguments.standardize)
     if found.constant:
-        notes.append(f"constant columns left out: {', '.join(found.constant)}")
+        notes.append(f"constant columns left out: {named(found.constant)}")
     labels = _labels(table, len(found.shares))
-    files = _publish(context, table, features.parameters(arguments, columns=names), found, labels)
+    spread = _spread(taken, found, standardize=arguments.standardize)
+    made_of = features.parameters(arguments, columns=names)
+    files = _publish(context, table, made_of, found, labels, spread)
     shares = dict(zip(labels, found.shares.tolist(), strict=True))
     results: dict[str, Any] = {
-        "rows": table.frame.height,
+        "rows": table.height,
         "used": int(taken.is_complete.sum()),
         "left_out": sum(taken.left_out().values()),
         "left_out_reasons": taken.left_out(),
         "columns": len(found.columns),
         "explained_variance_ratio": shares,
-        "top_loadings": {label: found.strongest(index, LOADINGS_SHOWN) for index, label in enumerate(labels)},
+        "top_loadings": fitting(
+            {label: found.strongest(index, LOADINGS_SHOWN) for index, label in enumerate(labels)}, LOADINGS_CHARS
+        )[0],
         "transform": arguments.transform,
         "standardized": arguments.standardize,
         "rule": RULE,
     }
     share = sum(shares.values())
     text = f"{len(labels)} principal components of {len(found.columns)} columns hold {share:.1%} of the variance"
-    text += suspicions(table.frame, found.columns)
+    each = ", ".join(f"{label} {value:.1%}" for label, value in list(shares.items())[:5])
+    text += f" ({each})" if len(shares) > 1 else ""
+    text += suspicions(table, found.columns)
     return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes, *taken.notes()])
+
+
+def _layout(
+    context: ToolContext, table: Table, taken: features.Features, arguments: Arguments, notes: list[str]
+) -> ToolResult:
+    """Every row with its place in a t-SNE layout."""
+    import polars as pl
+
+    context.report(f"laying out {int(taken.is_complete.sum())} rows by t-SNE")
+    found = tsne(taken, arguments.n_components, arguments.perplexity, arguments.seed, standardize=arguments.standardize)
+    if found.perplexity < arguments.perplexity:
+        notes.append(f"perplexity lowered to {found.perplexity:.4g}, a third of the rows")
+    labels = [features.free_name(table.frame, f"tSNE{number + 1}") for number in range(found.scores.shape[1])]
+    frame = table.frame.with_columns(
+        pl.Series(label, column, pl.Float64).fill_nan(None)
+        for label, column in zip(labels, found.scores.T, strict=True)
+    )
+    made_of = features.parameters(arguments, columns=taken.columns)
+    file = put_figures(context, TOOL, table, made_of, frame, f"t-SNE layout of {table.path.name}", "layout")
+    used = int(taken.is_complete.sum())
+    results: dict[str, Any] = {
+        "rows": table.height,
+        "used": used,
+        "left_out": sum(taken.left_out().values()),
+        "left_out_reasons": taken.left_out(),
+        "columns": len(taken.columns),
+        "added_columns": labels,
+        "kl_divergence": found.divergence,
+        "transform": arguments.transform,
+        "standardized": arguments.standardize,
+        "rule": f"t-SNE (van der Maaten & Hinton 2008), perplexity {found.perplexity:.6g}, started from principal "
+        f"components, seed {arguments.seed}; distances between far groups and their sizes mean nothing",
+    }
+    text = f"{used} rows laid out in {len(labels)} dimensions by t-SNE of {len(taken.columns)} columns"
+    text += suspicions(table, taken.columns)
+    return ToolResult(text, results, [file.artifact], [*table.notes, *notes, *taken.notes()])
+
+
+def _spread(taken: features.Features, found: Components, *, standardize: bool) -> Any:
+    """Standard deviations (n) of the columns as they went into the components."""
+    import numpy
+
+    if standardize:
+        return numpy.ones(len(found.columns))
+    places = [taken.columns.index(name) for name in found.columns]
+    return taken.values[taken.is_complete][:, places].std(axis=0)
 
 
 def _require_rows(table: Table, taken: features.Features) -> None:
@@ -82,8 +145,9 @@ def _labels(table: Table, count: int) -> list[str]:
 
 
 def _publish(
-    context: ToolContext, table: Table, made_of: dict[str, Any], found: Components, labels: list[str]
+    context: ToolContext, table: Table, made_of: dict[str, Any], found: Components, labels: list[str], spread: Any
 ) -> list[Published]:
+    """Scores of every row; loadings and correlations (for a biplot) of every column; variance of every component."""
     import polars as pl
 
     scores = table.frame.with_columns(
@@ -91,32 +155,38 @@ def _publish(
         for label, column in zip(labels, found.scores.T, strict=True)
     )
     loadings = pl.DataFrame({"column": found.columns}).with_columns(
-        pl.Series(label, column, pl.Float64) for label, column in zip(labels, found.loadings, strict=True)
+        *(pl.Series(label, column, pl.Float64) for label, column in zip(labels, found.loadings, strict=True)),
+        *(
+            pl.Series(f"{label}_correlation", column, pl.Float64)
+            for label, column in zip(labels, found.correlations(spread), strict=True)
+        ),
+    )
+    shares = found.eigenvalues / found.eigenvalues.sum()
+    variance = pl.DataFrame(
+        {
+            "component": list(range(1, len(shares) + 1)),
+            "eigenvalue": found.eigenvalues,
+            "explained_variance_ratio": shares,
+            "cumulative": shares.cumsum(),
+        }
     )
 
     def put(part: str, title: str, frame: pl.DataFrame) -> Published:
-        return publish(
-            context,
-            TOOL,
-            [table.path],
-            made_of,
-            extension="csv",
-            kind="table",
-            title=f"{title} of {table.path.name}",
-            part=part,
-            write=lambda path: write_csv(frame, path),
-            columns=written_columns(frame, table.units),
-        )
+        return put_figures(context, TOOL, table, made_of, frame, f"{title} of {table.path.name}", part)
 
-    return [put("scores", "Principal component scores", scores), put("loadings", "Loadings", loadings)]
+    return [
+        put("scores", "Principal component scores", scores),
+        put("loadings", "Loadings", loadings),
+        put("variance", "Variance of the components", variance),
+    ]
 
 
 TOOL = Tool(
     name="reduce_dimensions",
-    version=1,
+    version=2,
     description=(
-        "Principal component analysis (PCA) of numeric columns: explained variance, strongest loadings, a CSV of "
-        "scores for every row and a CSV of loadings."
+        "Principal component analysis (PCA) of numeric columns: explained variance, strongest loadings, CSVs of scores "
+        "for every row, of loadings (ready for a biplot) and of the variance of each component; or a t-SNE layout."
     ),
     asked_for=(
         "reduce dimensions",
@@ -126,6 +196,7 @@ TOOL = Tool(
         "loadings",
         "explained variance",
         "ordination",
+        "t-sne",
         "fewer variables",
     ),
     specialists=frozenset({"analytics"}),

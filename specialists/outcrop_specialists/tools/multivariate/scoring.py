@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     Vector = NDArray[Any]
 
 Method = Literal["zscore", "mad", "iqr"]
+FLAGS = ("low", "normal", "high")
+"""What the codes -1, 0 and 1 stand for."""
+NO_VALUE = -2
 
 THRESHOLDS: dict[Method, float] = {"mad": 3.5, "zscore": 3.0, "iqr": 1.5}
 # The 0.75 quantile of the normal distribution: makes the MAD comparable with a standard deviation.
@@ -24,15 +27,28 @@ RULES: dict[Method, str] = {
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores and flags of one column (NaN and None where there is no value), and the fences in transformed units."""
+    """Scores (NaN where there is no value) and codes (-1 low, 0 normal, 1 high, -2 no value) of one column's rows,
+    and the fences in transformed units."""
 
     scores: Vector
-    flags: list[str | None]
+    codes: Vector
     low_fence: float
     high_fence: float
 
-    def count(self, flag: str) -> int:
-        return self.flags.count(flag)
+    def count(self, flag: Literal["low", "normal", "high"]) -> int:
+        """Rows with this flag."""
+        return int((self.codes == FLAGS.index(flag) - 1).sum())
+
+    @property
+    def scored(self) -> int:
+        """Rows that have a score."""
+        return int((self.codes != NO_VALUE).sum())
+
+    @property
+    def is_flagged(self) -> Vector:
+        """For each row whether it lies beyond a fence."""
+        flagged: Vector = abs(self.codes) == 1
+        return flagged
 
 
 def score(values: Vector, method: Method, threshold: float) -> Scored | str:
@@ -58,7 +74,7 @@ def score(values: Vector, method: Method, threshold: float) -> Scored | str:
         return f"its {name} is zero: at least half of its values are equal; another method may serve"
     scores = numpy.where(values < low_centre, values - low_centre, numpy.maximum(values - high_centre, 0.0)) / spread
     low_fence, high_fence = low_centre - threshold * spread, high_centre + threshold * spread
-    flags = numpy.select(
-        [~numpy.isfinite(values), values < low_fence, values > high_fence], ["", "low", "high"], "normal"
-    )
-    return Scored(scores, [flag or None for flag in flags.tolist()], low_fence, high_fence)
+    codes = numpy.select(
+        [~numpy.isfinite(values), values < low_fence, values > high_fence], [NO_VALUE, -1, 1], 0
+    ).astype(numpy.int8)
+    return Scored(scores, codes, low_fence, high_fence)

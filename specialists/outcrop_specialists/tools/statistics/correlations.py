@@ -80,6 +80,33 @@ def correlations(values: Matrix, method: Method, report: ReportProgress = report
     return found
 
 
+def correlations_with(
+    target: int, values: Matrix, method: Method, report: ReportProgress = report_to_nobody
+) -> Correlations:
+    """As `correlations`, but only of column `target` with each other one; the other pairs are NaN with 0 rows.
+
+    Each pair costs one pass over the rows, whatever the gaps. Raises ArgumentError for more columns than can be served.
+    """
+    import numpy
+
+    width = values.shape[1]
+    _refuse_too_many(width - 1, method)
+    empty = numpy.full((width, width), numpy.nan)
+    found = Correlations(empty, empty.copy(), numpy.zeros((width, width), dtype=int))
+    others = [column for column in range(width) if column != target]
+    for done, other in enumerate(others):
+        report("correlating each column with one", done, len(others))
+        if method == "kendall":
+            _kendall_pair(values, target, other, found)
+        else:
+            columns = (numpy.array([target]), numpy.array([other]))
+            _correlate(values, _has_both(values[:, target], values[:, other]), columns, method, found)
+    if method != "kendall":
+        found.p_values[:] = _p_values(found, method)
+    numpy.fill_diagonal(found.coefficients, 1.0)
+    return found
+
+
 def _refuse_too_many(pairs: int, method: Method) -> None:
     most = MOST_KENDALL_PAIRS if method == "kendall" else MOST_PAIRS
     if pairs > most:
@@ -89,19 +116,24 @@ def _refuse_too_many(pairs: int, method: Method) -> None:
 
 def _kendall(values: Matrix, found: Correlations, report: ReportProgress) -> None:
     import numpy
-    from scipy import stats
 
     width = values.shape[1]
     total = width * (width - 1) // 2
     for done, (i, j) in enumerate(zip(*numpy.triu_indices(width, 1), strict=True)):
         report("correlating pairs of columns", done, total)
-        x, y = values[_has_both(values[:, i], values[:, j])][:, [i, j]].T
-        found.rows[i, j] = found.rows[j, i] = len(x)
-        if len(x) < FEWEST_ROWS or x.min() == x.max() or y.min() == y.max():
-            continue
-        tau = stats.kendalltau(x, y)
-        found.coefficients[i, j] = found.coefficients[j, i] = tau.statistic
-        found.p_values[i, j] = found.p_values[j, i] = tau.pvalue
+        _kendall_pair(values, int(i), int(j), found)
+
+
+def _kendall_pair(values: Matrix, i: int, j: int, found: Correlations) -> None:
+    from scipy import stats
+
+    x, y = values[_has_both(values[:, i], values[:, j])][:, [i, j]].T
+    found.rows[i, j] = found.rows[j, i] = len(x)
+    if len(x) < FEWEST_ROWS or x.min() == x.max() or y.min() == y.max():
+        return
+    tau = stats.kendalltau(x, y)
+    found.coefficients[i, j] = found.coefficients[j, i] = tau.statistic
+    found.p_values[i, j] = found.p_values[j, i] = tau.pvalue
 
 
 def _has_both(x: Matrix, y: Matrix) -> Matrix:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from outcrop_schemas import limits
+from outcrop_schemas.claims import Figure
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.publish import publish
+from outcrop_specialists.tools.statistics.bounded import fitting
+from outcrop_specialists.tools.statistics.ordered import percentiles_of, rows_by_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +28,22 @@ if TYPE_CHECKING:
 RULE = (
     "missing values left out and counted; sd with n - 1; percentiles interpolated linearly (type 7); p50 is the median"
 )
+EXTRA_RULE = (
+    "weighted mean over rows with value and weight, weight is their sum; geometric mean of positive values only; "
+    "mad not scaled; skewness of the population"
+)
+Extra = Literal["geometric_mean", "mad", "skewness", "cv", "variance"]
 MISSING_GROUP = "(missing)"
 ALL_ROWS = "(all rows)"
 # What the sentence about a summary names; the file has all of it.
 TOLD_COLUMNS = 4
+SAID = ("mean", "sd", "p50", "min", "max", "count")
+EXTRAS = ("weighted_mean", "geometric_mean", "mad", "skewness", "cv", "variance")
+RECORDS_CHARS = 900
+BRIEF = ("count", "mean", "sd", "p50", "max", "weighted_mean", "geometric_mean", "mad", "skewness")
 TOLD_GROUPS = 6
+# Records whose figures can be checked when they are cited.
+CLAIMED = 60
 
 
 class Arguments(ToolArguments):
@@ -45,6 +59,17 @@ class Arguments(ToolArguments):
         description="Column whose values make the groups; figures are then given per group.",
         json_schema_extra={"x-role": "by-column"},
     )
+    weights: str | None = Field(
+        default=None,
+        description="Numeric column of weights (interval length, say): adds the weighted mean.",
+        json_schema_extra={"x-role": "weight-column"},
+    )
+    also: list[Extra] = Field(
+        default=[],
+        max_length=5,
+        description="Further figures: geometric_mean, mad (median absolute deviation, not scaled), skewness (of the "
+        "population), cv (sd / mean), variance (n - 1).",
+    )
     percentiles: list[Annotated[float, Field(ge=0, le=100)]] = Field(
         default=[5, 25, 50, 75, 95], max_length=20, description="Percentiles wanted, 0 to 100."
     )
@@ -56,11 +81,16 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     by = None if arguments.by is None else find_column(table, arguments.by, "by")
     names = _columns(table, arguments.columns, by)
     groups, group_notes = _groups(table, by)
-    values = features.take(table, names, "columns").original
+    weights = _weights(table, arguments.weights)
     records: dict[str, dict[str, dict[str, Any]]] = {}
-    for done, (name, column) in enumerate(zip(names, values.T, strict=True)):
+    for done, name in enumerate(names):
         context.report(f"summarising {name}", done, len(names))
-        records[name] = {group: summary(column[rows], arguments.percentiles) for group, rows in groups.items()}
+        column = features.values_of(table, name, "columns")
+        records[name] = {
+            group: summary(column[rows], arguments.percentiles)
+            | further(column[rows], arguments.also, None if weights is None else weights[rows])
+            for group, rows in groups.items()
+        }
     published = publish(
         context,
         TOOL,
@@ -72,13 +102,18 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         write=lambda path: _write(path, table, by, records),
     )
     shown, omitted = _shown(records, is_grouped=by is not None)
-    results: dict[str, Any] = {"rows": table.frame.height, "columns": shown, "rule": RULE}
+    rule = RULE + (f"; {EXTRA_RULE}" if arguments.also or arguments.weights else "")
+    results: dict[str, Any] = {"rows": table.height, "columns": shown, "rule": rule}
     if by is not None:
         results |= {"by": by, "groups": len(groups)}
     if omitted:
         results["not_shown"] = f"{omitted} further records are in {published.artifact.path}"
-    told = _told(records, table.frame.height, by) + suspicions(table.frame, names)
-    return ToolResult(told, results, [published.artifact], [*table.notes, *group_notes])
+    told = _told(records, table.height, by) + suspicions(table, names)
+    claims = [claiming.rows(arguments.path, table.height)]
+    for name, group in [(name, group) for name, found in records.items() for group in found][:CLAIMED]:
+        of_group: dict[str, Figure] = {by: None if group.startswith(MISSING_GROUP) else group} if by else {}
+        claims += claiming.summary(arguments.path, name, records[name][group], of_group, arguments.weights)
+    return ToolResult(told, results, [published.artifact], [*table.notes, *group_notes], claims)
 
 
 def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str]:
@@ -97,43 +132,84 @@ def summary(values: Rows, percentiles: list[float]) -> dict[str, Any]:
     """
     import numpy
 
-    found = values[~numpy.isnan(values)]
+    is_missing = numpy.isnan(values)
+    found = values[~is_missing] if is_missing.any() else values
     count = len(found)
     record: dict[str, Any] = {"count": count, "missing": len(values) - count}
-    record["mean"] = float(numpy.mean(found)) if count else None
+    total = float(numpy.sum(found))
+    record["mean"] = total / count if count else None
     record["sd"] = float(numpy.std(found, ddof=1)) if count > 1 else None
-    record["min"] = float(found.min()) if count else None
-    at = numpy.percentile(found, percentiles, method="linear") if count and percentiles else [None] * len(percentiles)
-    record |= {
-        f"p{wanted:g}": None if value is None else float(value) for wanted, value in zip(percentiles, at, strict=True)
-    }
-    record["max"] = float(found.max()) if count else None
-    record["sum"] = float(numpy.sum(found)) if count else None
+    if found is values:
+        ordered = numpy.sort(found)
+    else:
+        ordered = found  # our own copy, and its order is no longer needed
+        ordered.sort()
+    record["min"] = float(ordered[0]) if count else None
+    at = percentiles_of(ordered, percentiles) if count else [None] * len(percentiles)
+    record |= {f"p{wanted:g}": value for wanted, value in zip(percentiles, at, strict=True)}
+    record["max"] = float(ordered[-1]) if count else None
+    record["sum"] = total if count else None
     return record
 
 
-def _groups(table: Table, by: str | None) -> tuple[dict[str, Rows], list[str]]:
-    """Row numbers of each group, in the order of the values; rows without a group form the last one."""
-    import numpy
-    import polars as pl
+def _weights(table: Table, name: str | None) -> Rows | None:
+    if name is None:
+        return None
+    weights = features.values_of(table, find_column(table, name, "weights"), "weights")
+    negative = int((weights < 0).sum())
+    if negative:
+        raise ArgumentError("weights", f"{negative} weights in {name!r} are negative")
+    return weights
 
+
+def further(values: Rows, wanted: list[Extra], weights: Rows | None) -> dict[str, Any]:
+    """The further figures asked for, and with weights the mean weighted by them over rows that have both.
+
+    The geometric mean is defined where every value is positive; the skewness is that of the population (Fisher's g1).
+    A figure that is not defined is None.
+    """
+    if not wanted and weights is None:
+        return {}
+    import numpy
+
+    found = values[~numpy.isnan(values)]
+    count = len(found)
+    mean = float(found.mean()) if count else 0.0
+    record: dict[str, Any] = {}
+    if "geometric_mean" in wanted:
+        record["geometric_mean"] = float(numpy.exp(numpy.log(found).mean())) if count and found.min() > 0 else None
+    if "mad" in wanted:
+        record["mad"] = float(numpy.median(numpy.abs(found - numpy.median(found)))) if count else None
+    if "skewness" in wanted:
+        spread = float(found.std()) if count else 0.0
+        record["skewness"] = float(((found - mean) ** 3).mean() / spread**3) if spread > 0 else None
+    if "cv" in wanted:
+        record["cv"] = float(found.std(ddof=1)) / mean if count > 1 and mean else None
+    if "variance" in wanted:
+        record["variance"] = float(found.var(ddof=1)) if count > 1 else None
+    if weights is not None:
+        has_both = ~numpy.isnan(values) & ~numpy.isnan(weights)
+        total = float(weights[has_both].sum())
+        record["weighted_mean"] = float((values[has_both] * weights[has_both]).sum()) / total if total > 0 else None
+        record["weight"] = total
+    return record
+
+
+def _groups(table: Table, by: str | None) -> tuple[dict[str, Rows | slice], list[str]]:
+    """Row numbers of each group, in the order of the values; rows without a group form the last one."""
     if by is None:
-        return {ALL_ROWS: numpy.arange(table.frame.height)}, []
-    rows_of = pl.DataFrame({"value": table.frame.get_column(by)}).with_row_index("row").group_by("value").agg("row")
-    groups: dict[str, Rows] = {}
-    without: Rows | None = None
-    for value, rows in rows_of.sort("value", nulls_last=True).iter_rows():
-        if value is None:
-            without = numpy.array(rows)
-        else:
-            groups[str(value)] = numpy.sort(rows)
-    if without is None:
+        return {ALL_ROWS: slice(None)}, []
+    values, rows = rows_by_value(table.column(by))
+    groups: dict[str, Rows | slice] = {
+        str(value): found for value, found in zip(values, rows, strict=True) if value is not None
+    }
+    if not values or values[-1] is not None:
         return groups, []
     name = MISSING_GROUP
     while name in groups:
         name = f"{name}*"
-    groups[name] = without
-    return groups, [f"{len(without)} rows have no value in {by}; they form the group {name}"]
+    groups[name] = rows[-1]
+    return groups, [f"{len(rows[-1])} rows have no value in {by}; they form the group {name}"]
 
 
 def _told(records: dict[str, dict[str, dict[str, Any]]], rows: int, by: str | None) -> str:
@@ -141,11 +217,11 @@ def _told(records: dict[str, dict[str, dict[str, Any]]], rows: int, by: str | No
     said = []
     for name, groups in list(records.items())[:TOLD_COLUMNS]:
         if by is None:
-            said.append(f"{name}: {_figures(groups[ALL_ROWS], ('mean', 'sd', 'p50', 'min', 'max', 'count'))}")
+            said.append(f"{name}: {_figures(groups[ALL_ROWS], (*SAID, *EXTRAS))}")
         else:
             first = list(groups.items())[:TOLD_GROUPS]
             more = f", {len(groups) - TOLD_GROUPS} more groups" if len(groups) > TOLD_GROUPS else ""
-            each = (f"{group} {_figures(record, ('mean', 'p50', 'count'))}" for group, record in first)
+            each = (f"{group} {_figures(record, ('mean', 'p50', 'count', *EXTRAS))}" for group, record in first)
             said.append(f"{name} by {by}: {', '.join(each)}{more}")
     left = len(records) - TOLD_COLUMNS
     rest = f"; {left} more columns in the file" if left > 0 else ""
@@ -154,20 +230,27 @@ def _told(records: dict[str, dict[str, dict[str, Any]]], rows: int, by: str | No
 
 
 def _figures(record: dict[str, Any], names: tuple[str, ...]) -> str:
-    words = {"p50": "median", "count": "n"}
+    words = {"p50": "median", "count": "n", "weighted_mean": "weighted mean", "geometric_mean": "geometric mean"}
     told = [f"{words.get(name, name)} {record[name]:.6g}" for name in names if record.get(name) is not None]
     return " ".join(told) or "no values"
 
 
 def _shown(records: dict[str, dict[str, dict[str, Any]]], *, is_grouped: bool) -> tuple[dict[str, Any], int]:
-    """As many records as may be shown, keyed by column (and group), and the number of the others."""
+    """As many records as may be shown, keyed by column (and group), and the number of the others.
+
+    In full where all of them fit, else only with what is asked for most, so that more of them do.
+    """
     shown: dict[str, Any] = {}
-    left, omitted = limits.COMPLETE_LIST_RECORDS, 0
-    for name, groups in records.items():
-        taken = dict(list(groups.items())[:left])
-        left, omitted = left - len(taken), omitted + len(groups) - len(taken)
-        if taken:
-            shown[name] = taken if is_grouped else taken[ALL_ROWS]
+    flat = {(name, group): record for name, groups in records.items() for group, record in groups.items()}
+    _, omitted = fitting({f"{name}: {group}": record for (name, group), record in flat.items()}, RECORDS_CHARS)
+    if omitted:
+        flat = {key: {name: record[name] for name in BRIEF if name in record} for key, record in flat.items()}
+    fit, omitted = fitting({f"{name}: {group}": record for (name, group), record in flat.items()}, RECORDS_CHARS)
+    for (name, group), record in list(flat.items())[: len(fit)]:
+        if is_grouped:
+            shown.setdefault(name, {})[group] = record
+        else:
+            shown[name] = record
     return shown, omitted
 
 
@@ -186,10 +269,11 @@ def _write(path: Path, table: Table, by: str | None, records: dict[str, dict[str
 
 TOOL = Tool(
     name="summarize",
-    version=1,
+    version=2,
     description=(
         "Summary statistics of numeric columns, overall or per group: count, missing, mean, standard deviation, "
-        "minimum, maximum, sum, median and percentiles. The full table goes to a CSV."
+        "minimum, maximum, sum, median and percentiles; on request geometric mean, skewness, MAD and a mean by "
+        "weights. The full table goes to a CSV."
     ),
     asked_for=(
         "summarise",
@@ -206,6 +290,8 @@ TOOL = Tool(
         "total",
         "sum of",
         "typical value",
+        "geometric mean",
+        "skewness",
         "compare groups",
         "compare between groups",
         "statistics per group",

@@ -1,0 +1,1 @@
+"""Tools for compositions and for results below a detection limit."""

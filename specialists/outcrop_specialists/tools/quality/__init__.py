@@ -1,0 +1,1 @@
+"""Tools that judge a laboratory by its blanks, standards and duplicates."""
