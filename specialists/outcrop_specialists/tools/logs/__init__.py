@@ -1,0 +1,1 @@
+"""Tools for well logs: curves measured down a hole."""

@@ -1,0 +1,1 @@
+"""Tools for rasters, on rasterio: the optional extra `outcrop[raster]`."""

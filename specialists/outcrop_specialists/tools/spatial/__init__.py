@@ -1,0 +1,1 @@
+"""Tools for places: coordinate systems, checks, neighbours, grids and variograms."""
