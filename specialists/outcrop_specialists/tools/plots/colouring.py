@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.tools.plots import figures
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ Colouring = Groups | Scale | None
 
 def colouring(table: Table, name: str) -> Groups | Scale:
     """How a column colours rows: text, a `cluster` and a few whole numbers are groups, other numbers a scale."""
-    column = table.frame.get_column(name)
+    column = numeric(table, name) if name in table.qualifiers else table.frame.get_column(name)
     is_few = column.drop_nulls().n_unique() <= FEW_INTEGERS or name.casefold().startswith("cluster")
     if not column.dtype.is_numeric() or (column.dtype.is_integer() and is_few):
         return grouping(table, name)

@@ -69,7 +69,9 @@ def add_legend(place: Axes | Figure, groups: Groups) -> None:
 
     lines, size = (1, 8) if len(groups.names) > LONG_LEGEND else (2, 9)
     handles = [
-        _handle(_marker(code, len(groups.codes)), groups.colours[code], f"{figures.plain(name, 22, lines)} ({count:,})")
+        _handle(
+            marker_of(code, len(groups.codes)), groups.colours[code], f"{figures.plain(name, 22, lines)} ({count:,})"
+        )
         for code, (name, count) in enumerate(groups.counts().items())
     ]
     if groups.without():
@@ -96,7 +98,7 @@ def _draw_groups(axes: Axes, x: Vector, y: Vector, groups: Groups) -> None:
     axes.scatter(x[lacking], y[lacking], color=figures.NO_VALUE_COLOUR, **_mark(len(x)))
     # The largest first, so that a small group is not hidden under it.
     for code in sorted(range(len(counts)), key=lambda code: -counts[groups.names[code]]):
-        rows, marker = groups.codes == code, _marker(code, len(x))
+        rows, marker = groups.codes == code, marker_of(code, len(x))
         axes.scatter(x[rows], y[rows], color=groups.colours[code], marker=marker, **_mark(len(x), marker))
 
 
@@ -162,7 +164,8 @@ def _mark(of_points: int, marker: str = "o") -> dict[str, Any]:
     return {"s": area * MARKERS[marker], "alpha": opacity, "rasterized": True, **edge}
 
 
-def _marker(code: int, of_points: int) -> str:
+def marker_of(code: int, of_points: int) -> str:
+    """The mark of a group: a disc for all where points are many and small."""
     return "o" if of_points > SMALL_MARKS_FROM else list(MARKERS)[code % len(MARKERS)]
 
 

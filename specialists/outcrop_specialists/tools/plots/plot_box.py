@@ -1,0 +1,150 @@
+"""Draws a column's distribution for each group as box plots side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.columns.choice import find_column, numeric
+from outcrop_specialists.columns.suspicions import suspicions
+from outcrop_specialists.reading.tables import read_table
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.multivariate import features
+from outcrop_specialists.tools.plots import figures
+from outcrop_specialists.tools.plots.colouring import NO_GROUP, Groups, grouping
+from outcrop_specialists.tools.plots.placing import counted, reasons
+from outcrop_specialists.tools.statistics import bounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Vector = NDArray[Any]
+
+# Up to so many values of a group are drawn as points beside its box: where there are few, a box says too much.
+POINTS_FROM_FEW = 40
+SHOWN_CHARS = 300
+RULE = (
+    "box from the lower to the upper quartile, linear (type 7), with the median; whiskers to the farthest value within "
+    "1.5 IQR of the box (Tukey 1977), values beyond as points"
+)
+
+
+class Arguments(ToolArguments):
+    path: str = Field(description="Table file, relative to the workspace.")
+    column: str = Field(description="Numeric column to draw.", json_schema_extra={"x-role": "column"})
+    by: str | None = Field(
+        default=None,
+        description="Column whose values make the groups; one box of all rows without it.",
+        json_schema_extra={"x-role": "by-column"},
+    )
+    log: bool = Field(default=False, description="Logarithmic axis; values that are not positive are left out.")
+
+
+def run(context: ToolContext, arguments: Arguments) -> ToolResult:
+    """Raises ArgumentError for a column that is not numeric or has no value to draw."""
+    import numpy
+
+    table = read_table(context, arguments.path)
+    name = find_column(table, arguments.column, "column")
+    by = None if arguments.by is None else find_column(table, arguments.by, "by")
+    values = numeric(table, name, "column").to_numpy()
+    has_value = numpy.isfinite(values)
+    has_logarithm = values > 0 if arguments.log else numpy.ones_like(has_value)
+    groups = grouping(table, by) if by else None
+    has_group = groups.codes != NO_GROUP if groups else numpy.ones_like(has_value)
+    rows = has_value & has_logarithm & has_group
+    left_out = counted(
+        {
+            "missing": int((~has_value).sum()),
+            "not_positive": int((has_value & ~has_logarithm).sum()),
+            "without a group": int((has_value & has_logarithm & ~has_group).sum()),
+        }
+    )
+    if not rows.any():
+        raise ArgumentError("column", f"{table.path.name}: no value of {name!r} can be drawn: {reasons(left_out)}")
+    parts = _parts(values, rows, groups, name)
+    title = f"{name} by {by}" if by else f"Box plot of {name}"
+
+    context.report("drawing the box plot")
+    colours = groups.colours if groups else [figures.OKABE_ITO[0]]
+    figure = _draw(f"{title}, {table.path.name}", parts, colours, log=arguments.log)
+    axes = figure.axes[0]
+    axes.set_ylabel(figures.axis_label(name, table.units.get(name)))
+    if by:
+        axes.set_xlabel(figures.axis_label(by))
+    note = f"{int(rows.sum()):,} values in {len(parts)} group{'s' if len(parts) > 1 else ''}"
+    note += f"; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else ""
+    figures.write_note(figure, note)
+    made_of = features.parameters(arguments, column=name, by=by)
+    drawn = figures.publish_figure(context, TOOL, table, made_of, figure, title)
+
+    medians, omitted = bounded.fitting({group: float(numpy.median(part)) for group, part in parts.items()}, SHOWN_CHARS)
+    told = bounded.named([f"{group} {median:.6g} (n {len(parts[group]):,})" for group, median in medians.items()])
+    more = {"medians_not_shown": omitted} if omitted else {}
+    results: dict[str, Any] = {
+        **drawn.size(),
+        "points_drawn": int(rows.sum()),
+        "points_left_out": sum(left_out.values()),
+        "left_out_reasons": left_out,
+        "column": name,
+        "medians": medians,
+        **more,
+        "rule": RULE,
+    }
+    results["alt"] = f"Box plot of {name}: {note}. Medians: {told}."
+    lost = [f"{sum(left_out.values())} rows are not drawn: {reasons(left_out)}"] if left_out else []
+    notes = [*table.notes, *lost, *(groups.notes if groups else ()), *drawn.notes]
+    return ToolResult(f"box plot of {title}: {note}{suspicions(table.frame, [name])}", results, [drawn.artifact], notes)
+
+
+def _parts(values: Vector, rows: Vector, groups: Groups | None, name: str) -> dict[str, Vector]:
+    """The values of each group that has any, in the order of its legend."""
+    if groups is None:
+        return {name: values[rows]}
+    parts = {group: values[rows & (groups.codes == code)] for code, group in enumerate(groups.names)}
+    return {group: part for group, part in parts.items() if len(part)}
+
+
+def _draw(title: str, parts: dict[str, Vector], colours: list[str], *, log: bool) -> Figure:
+    import numpy
+
+    crowded = len(parts) > 8 or max(map(len, parts)) > 12
+    figure = figures.new_figure(title, figures.LARGE_INCHES if crowded else figures.SIZE_INCHES)
+    axes = figure.add_subplot()
+    figures.style_axes(axes)
+    if log:
+        everything = numpy.concatenate(list(parts.values()))
+        figures.set_log(axes.yaxis, float(everything.min()), float(everything.max()))
+    places = list(range(1, len(parts) + 1))
+    boxes = axes.boxplot(
+        list(parts.values()),
+        positions=places,
+        widths=0.6,
+        patch_artist=True,
+        medianprops={"color": "black", "linewidth": 1.4},
+        flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none", "alpha": 0.5},
+    )
+    for place, box, part in zip(places, boxes["boxes"], parts.values(), strict=True):
+        colour = colours[(place - 1) % len(colours)]
+        box.set(facecolor=colour, alpha=0.55, edgecolor="#444444")
+        if len(part) <= POINTS_FROM_FEW:
+            aside = numpy.random.default_rng(place).uniform(-0.16, 0.16, len(part))
+            axes.scatter(place + aside, part, s=10, color=colour, edgecolors="#444444", linewidths=0.4, zorder=3)
+    labels = [f"{figures.plain(group, 16)}\nn {len(part):,}" for group, part in parts.items()]
+    axes.set_xticks(places, labels, rotation=60 if crowded else 0, ha="right" if crowded else "center", fontsize=8)
+    axes.grid(False, axis="x")
+    return figure
+
+
+TOOL = Tool(
+    name="plot_box",
+    version=1,
+    description="Draw box plots of one numeric column for each group of another, linear or log, with counts.",
+    asked_for=("box plot", "boxplot", "box plots by group", "compare distributions", "box and whisker"),
+    specialists=frozenset({"plotting"}),
+    arguments=Arguments,
+    run=run,
+)

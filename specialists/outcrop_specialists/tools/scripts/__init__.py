@@ -1,0 +1,1 @@
+"""Tools that run a script where no tool does the work."""
