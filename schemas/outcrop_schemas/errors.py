@@ -13,6 +13,8 @@ OutcropError
 ├── DataError                 a data file cannot be read as a table, or holds no such thing
 │   └── ArgumentError         a tool's argument does not fit the data
 ├── ModelError                a model could not answer (`retryable` says whether again may help)
+│   ├── BudgetError           the ceiling on money or tokens leaves no room for the call
+│   ├── ContextOverflowError  the request is longer than the model's window: a smaller one may pass
 │   └── ScriptExhaustedError  a ScriptedModel has no turn left
 ├── LaunchError               a specialist could not be started
 ├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
@@ -22,6 +24,10 @@ OutcropError
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from outcrop_schemas.messages import Usage
 
 
 class OutcropError(Exception):
@@ -114,13 +120,43 @@ class ArgumentError(DataError):
 
 
 class ModelError(OutcropError):
-    """A model could not answer."""
+    """A model could not answer.
+
+    `status` is the HTTP status where there was one, `retry_after` what the server asked for in seconds. `usage` is what
+    the failed call took: zeros where the server refused it, None where nobody knows.
+    """
 
     kind = "model"
 
-    def __init__(self, message: str, *, retryable: bool = False, error_type: str = "api_error") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        error_type: str = "api_error",
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
         self.retryable, self.error_type = retryable, error_type
+        self.status, self.request_id, self.retry_after, self.usage = status, request_id, retry_after, usage
         super().__init__(message)
+
+
+class ContextOverflowError(ModelError):
+    """The request, or request and answer together, are longer than the model's window."""
+
+    kind = "context_overflow"
+
+
+class BudgetError(ModelError):
+    """The ceiling on money or tokens leaves no room for the call; it was not made."""
+
+    kind = "budget"
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message, **{**fields, "retryable": False, "error_type": self.kind})
 
 
 class ScriptExhaustedError(ModelError):
@@ -149,3 +185,9 @@ class PoolClosedError(OutcropError):
     """The pool was closed and takes no work any more."""
 
     kind = "pool_closed"
+
+
+def model_error(error_type: str, message: str, *, retryable: bool) -> ModelError:
+    """The error that a channel or a record told of, of the class that it was."""
+    kinds: dict[str, type[ModelError]] = {one.kind: one for one in (ContextOverflowError, BudgetError)}
+    return kinds.get(error_type, ModelError)(message, retryable=retryable, error_type=error_type)

@@ -14,6 +14,13 @@ LIST_ENTRIES = 20
 ENTRY_CHARS = 500
 OUTCOME_CHARS = 16_000
 ARTIFACTS_CHECKED = 1_000
+CLAIMS_CHECKED = 20
+CLAIMS_OF_A_RUN = 100
+FIGURES_TRACED = 200
+SCRIPT_CHARS = 50_000
+SCRIPT_SECONDS = 30.0
+SCRIPT_ANSWER_CHARS = 2_000
+SCRIPT_FILES = 20
 ARTIFACT_SECONDS = 20.0
 
 # --- a specialist's own budget ---------------------------------------------------------------------------------------
@@ -24,7 +31,14 @@ PREVIEW_COLUMNS = 40
 PREVIEW_CELL_CHARS = 200
 LIST_FILES_ENTRIES = 500
 PROFILE_COLUMNS = 200
+CACHED_FROM_BYTES = 128 << 10
+TABLE_CACHE_BYTES = 8 << 30
+UNPACKED_BYTES = 4 << 30
 TOOL_RESULT_CHARS = 60_000
+EXPRESSION_CHARS = 2_000
+EXPRESSION_TERMS = 500
+EXPRESSION_DEPTH = 100
+EXPRESSION_EXPONENT = 1_000
 
 # --- the lead's view -------------------------------------------------------------------------------------------------
 OBJECTIVE_CHARS = 20_000
@@ -48,9 +62,20 @@ FIRST_MESSAGE_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 BEAT_SECONDS = 5.0
 QUEUED_MODEL_SECONDS = 3_600.0
+MODEL_SECONDS = 600.0
+MODEL_SILENCE_SECONDS = 120.0
+MODEL_CONNECT_SECONDS = 10.0
+MODEL_ATTEMPTS = 8
+MODEL_OUTPUT_TOKENS = 16_000
+RETRY_FIRST_SECONDS = 1.0
+RETRY_LONGEST_SECONDS = 60.0
+RETRY_AFTER_SECONDS = 120.0
 DISPATCH_MEMORY_BYTES = 8 << 30
 DISPATCH_PROCESSES = 512
 NURSERY_STARTS = 5
+OPEN_DISPATCHES = 10_000
+STARTS_AT_A_TIME = 4
+RESULTS_IN_HAND = 4
 PIPE_BYTES = 256 * 1024
 STDOUT_BYTES = 512 * 1024 * 1024
 STREAM_LINE_BYTES = 16 * 1024 * 1024
@@ -59,6 +84,20 @@ TRANSCRIPT_KEPT_BYTES = 32 * 1024 * 1024
 STDERR_KEPT_BYTES = 64 * 1024
 PROGRESS_PER_SECOND = 10
 MODEL_LINE_BYTES = 64 * 1024 * 1024
+
+# --- what model calls may cost ---------------------------------------------------------------------------------------
+MODEL_OUTPUT_TOKENS = 16_000
+MODEL_OUTPUT_TOKENS_MOST = 300_000
+TURNS_MOST = 1_000
+# Far above what a server adds: a few tokens for each message and tool, under a thousand for its own words about tools.
+MARK_TOKENS = 48
+PROMPT_TOKENS_OF_SERVER = 2_500
+API_BATCH_REQUESTS = 1_000
+API_BATCH_BYTES = 200_000_000
+API_BATCH_POLL_SECONDS = 300.0
+API_BATCH_HOURS = 26.0
+API_BATCH_WORKERS = 16
+API_BATCH_JOBS = 100
 
 
 @dataclass(frozen=True)
@@ -86,6 +125,31 @@ LIMITS: tuple[Limit, ...] = (
     Limit("list of one outcome", LIST_ENTRIES, "entries", "outcrop.cap", "the rest is counted in a last entry"),
     Limit("entry of a list", ENTRY_CHARS, "characters", "outcrop.cap", "cut at a grapheme"),
     Limit("one outcome", OUTCOME_CHARS, "characters", "outcrop.cap", "longest lists are shortened until it fits"),
+    Limit(
+        "figures checked in one call",
+        CLAIMS_CHECKED,
+        "claims",
+        "outcrop_specialists.tools.inspection.verify_claims",
+        "more are refused",
+    ),
+    Limit(
+        "script", SCRIPT_CHARS, "characters", "outcrop_specialists.tools.scripts.run_script", "a longer one is refused"
+    ),
+    Limit("script waited for", SCRIPT_SECONDS, "s", "outcrop_specialists.tools.scripts.run_script", "then it goes on"),
+    Limit(
+        "answer of a script",
+        SCRIPT_ANSWER_CHARS,
+        "characters",
+        "outcrop_specialists.tools.scripts.running",
+        "the beginning; all of it is in a file",
+    ),
+    Limit(
+        "files of a script",
+        SCRIPT_FILES,
+        "files",
+        "outcrop_specialists.tools.scripts.running",
+        "others stay in scratch",
+    ),
     Limit(
         "artifacts checked", ARTIFACTS_CHECKED, "files", "outcrop.artifacts", "further ones are counted in a warning"
     ),
@@ -132,6 +196,27 @@ LIMITS: tuple[Limit, ...] = (
         "cut at a grapheme",
     ),
     Limit(
+        "data file of which a typed copy is kept",
+        CACHED_FROM_BYTES,
+        "bytes",
+        "outcrop_specialists.reading.cache",
+        "smaller ones are read anew each time",
+    ),
+    Limit(
+        "compressed data file",
+        UNPACKED_BYTES,
+        "bytes unpacked",
+        "outcrop_specialists.reading.packed",
+        "a larger one is refused",
+    ),
+    Limit(
+        "typed copies of tables",
+        TABLE_CACHE_BYTES,
+        "bytes",
+        "outcrop_specialists.reading.cache",
+        "those used longest ago are removed",
+    ),
+    Limit(
         "columns of a profile",
         PROFILE_COLUMNS,
         "columns",
@@ -151,6 +236,34 @@ LIMITS: tuple[Limit, ...] = (
         "characters",
         "outcrop_specialists.toolbox",
         "longer ones go to a file in the scratch folder, with head, tail and path",
+    ),
+    Limit(
+        "expression",
+        EXPRESSION_CHARS,
+        "characters",
+        "outcrop_specialists.expressions.tokens",
+        "a longer one is refused",
+    ),
+    Limit(
+        "terms of an expression",
+        EXPRESSION_TERMS,
+        "terms",
+        "outcrop_specialists.expressions.grammar",
+        "more are refused",
+    ),
+    Limit(
+        "depth of an expression",
+        EXPRESSION_DEPTH,
+        "levels",
+        "outcrop_specialists.expressions.grammar",
+        "deeper nesting and longer chains are refused",
+    ),
+    Limit(
+        "exponent in an expression",
+        EXPRESSION_EXPONENT,
+        "at most",
+        "outcrop_specialists.expressions.compiling",
+        "a greater one is refused",
     ),
     Limit(
         "dispatches shown to the lead",
@@ -199,6 +312,52 @@ LIMITS: tuple[Limit, ...] = (
         "does not count against the dispatch; past it the request fails",
     ),
     Limit(
+        "one model call",
+        MODEL_SECONDS,
+        "seconds",
+        "outcrop.models.anthropic.client",
+        "then it counts as broken and is made again",
+    ),
+    Limit(
+        "silence of a model's stream",
+        MODEL_SILENCE_SECONDS,
+        "seconds",
+        "outcrop.models.anthropic.client",
+        "then it counts as broken and is made again",
+    ),
+    Limit(
+        "connecting to a model's server",
+        MODEL_CONNECT_SECONDS,
+        "seconds",
+        "outcrop.models.anthropic.client",
+        "then it is tried again",
+    ),
+    Limit("attempts at a model call", MODEL_ATTEMPTS, "times", "outcrop.retry", "then the last error is told"),
+    Limit(
+        "tokens of a model's turn",
+        MODEL_OUTPUT_TOKENS,
+        "tokens",
+        "outcrop.models.anthropic.model",
+        "where nothing else is set; a turn that is cut there is not acted on",
+    ),
+    Limit(
+        "wait before the first retry",
+        RETRY_FIRST_SECONDS,
+        "seconds",
+        "outcrop.retry",
+        "doubled for each further one, with jitter",
+    ),
+    Limit(
+        "wait before a retry", RETRY_LONGEST_SECONDS, "seconds", "outcrop.retry", "never longer, `retry-after` apart"
+    ),
+    Limit(
+        "retry-after",
+        RETRY_AFTER_SECONDS,
+        "seconds",
+        "outcrop.retry",
+        "what a server asks for is waited for up to this",
+    ),
+    Limit(
         "memory of a dispatch",
         DISPATCH_MEMORY_BYTES,
         "bytes",
@@ -222,6 +381,15 @@ LIMITS: tuple[Limit, ...] = (
     Limit(
         "pipe of a specialist", PIPE_BYTES, "bytes", "outcrop.launching.supervised", "asked of the kernel; less works"
     ),
+    Limit(
+        "dispatches taken by a pool",
+        OPEN_DISPATCHES,
+        "dispatches",
+        "outcrop.pool",
+        "waiting or at work; a further call waits before its order is taken",
+    ),
+    Limit("starts", STARTS_AT_A_TIME, "at a time", "outcrop.desk", "others wait; no time of theirs is counted"),
+    Limit("results in hand", RESULTS_IN_HAND, "at a time", "outcrop.hands", "capped and spilled one after the other"),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
     Limit("one stream line", STREAM_LINE_BYTES, "bytes", "outcrop.stream", "a longer line is skipped and counted"),
     Limit("partial findings", PARTIAL_BYTES, "bytes", "outcrop.stream", "a longer line is not kept"),
@@ -235,4 +403,51 @@ LIMITS: tuple[Limit, ...] = (
     Limit("stderr kept", STDERR_KEPT_BYTES, "bytes of head and of tail", "outcrop.reader", "all of it is drained"),
     Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are passed over"),
     Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.gateway", "a longer one ends the channel"),
+    Limit(
+        "tokens of one turn", MODEL_OUTPUT_TOKENS, "tokens", "outcrop.settings", "max_tokens where nothing else is said"
+    ),
+    Limit("max_tokens that can be set", MODEL_OUTPUT_TOKENS_MOST, "tokens", "outcrop.settings", "more is refused"),
+    Limit("turns that can be set", TURNS_MOST, "turns", "outcrop.settings", "more is refused"),
+    Limit(
+        "what marks a message, block or tool",
+        MARK_TOKENS,
+        "tokens",
+        "outcrop.prices",
+        "added to the bytes of a request, which its tokens cannot be more than, when a call is reserved for",
+    ),
+    Limit(
+        "what a server adds to a prompt", PROMPT_TOKENS_OF_SERVER, "tokens", "outcrop.prices", "added once a request"
+    ),
+    Limit(
+        "requests of a Message Batch", API_BATCH_REQUESTS, "requests", "outcrop.models.api_batch", "more go in another"
+    ),
+    Limit("bytes of a Message Batch", API_BATCH_BYTES, "bytes", "outcrop.models.api_batch", "more go in another"),
+    Limit(
+        "time between looks at a Message Batch",
+        API_BATCH_POLL_SECONDS,
+        "s",
+        "outcrop.models.post_office",
+        "it grows by half each time up to this",
+    ),
+    Limit(
+        "waiting for a Message Batch",
+        API_BATCH_HOURS,
+        "hours",
+        "outcrop.models.api_batch",
+        "then the turn fails; a server ends a batch after 24",
+    ),
+    Limit(
+        "specialists at a time with --api-batch",
+        API_BATCH_WORKERS,
+        "processes",
+        "outcrop.batch",
+        "where `workers` says nothing else: they wait most of the time",
+    ),
+    Limit(
+        "jobs at a time with --api-batch",
+        API_BATCH_JOBS,
+        "jobs",
+        "outcrop.batch",
+        "so that one Message Batch has the turns of many",
+    ),
 )

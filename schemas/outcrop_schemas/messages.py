@@ -1,13 +1,14 @@
 """Messages API requests and responses as data: what a `Model` takes and gives.
 
-Only the parts that Outcrop uses; fields of other names are kept on responses so that nothing a server says is lost.
+Only the parts that Outcrop uses have names here; fields and blocks of other names are kept as they came, so that a turn
+is sent back just as the server gave it and nothing that a server says is lost.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from outcrop_schemas import wire
 
@@ -16,26 +17,75 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class TextBlock(_Frozen):
+class _Kept(BaseModel):
+    """Fields of other names (`citations`, `cache_control`, `strict`, …) stay with the object."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class TextBlock(_Kept):
     type: Literal["text"] = "text"
     text: str
 
 
-class ToolUseBlock(_Frozen):
+class ThinkingBlock(_Kept):
+    """A model's thinking, sent back unchanged: the signature proves to the server that it is."""
+
+    type: Literal["thinking"] = "thinking"
+    thinking: str
+    signature: str
+
+
+class RedactedThinkingBlock(_Kept):
+    """Thinking that only the server can read."""
+
+    type: Literal["redacted_thinking"] = "redacted_thinking"
+    data: str
+
+
+class ToolUseBlock(_Kept):
     type: Literal["tool_use"] = "tool_use"
     id: str
     name: str
     input: dict[str, Any]
 
 
-class ToolResultBlock(_Frozen):
+class ToolResultBlock(_Kept):
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: str
     content: str
     is_error: bool = False
 
 
-Block = Annotated[TextBlock | ToolUseBlock | ToolResultBlock, Field(discriminator="type")]
+class OtherBlock(_Kept):
+    """A block of a kind that this version does not know, kept as it came."""
+
+    type: str
+
+
+_KNOWN = {
+    "text": TextBlock,
+    "thinking": ThinkingBlock,
+    "redacted_thinking": RedactedThinkingBlock,
+    "tool_use": ToolUseBlock,
+    "tool_result": ToolResultBlock,
+}
+
+
+def _kind_of(block: Any) -> str:
+    kind = block.get("type") if isinstance(block, dict) else getattr(block, "type", None)
+    return kind if kind in _KNOWN else "other"
+
+
+Block = Annotated[
+    Annotated[TextBlock, Tag("text")]
+    | Annotated[ThinkingBlock, Tag("thinking")]
+    | Annotated[RedactedThinkingBlock, Tag("redacted_thinking")]
+    | Annotated[ToolUseBlock, Tag("tool_use")]
+    | Annotated[ToolResultBlock, Tag("tool_result")]
+    | Annotated[OtherBlock, Tag("other")],
+    Discriminator(_kind_of),
+]
 
 
 class Message(_Frozen):
@@ -43,7 +93,7 @@ class Message(_Frozen):
     content: list[Block]
 
 
-class ToolSchema(_Frozen):
+class ToolSchema(_Kept):
     """A tool as a model sees it; `input_schema` is a JSON schema."""
 
     name: str
@@ -51,13 +101,27 @@ class ToolSchema(_Frozen):
     input_schema: dict[str, Any]
 
 
+class ToolChoice(_Kept):
+    """Whether and which tool must be called; `name` goes with `tool`."""
+
+    type: Literal["auto", "any", "tool", "none"]
+    name: str | None = None
+    disable_parallel_tool_use: bool | None = None
+
+
 class ModelRequest(_Frozen):
-    """What is asked of a model; the gateway adds the model's name and `max_tokens`."""
+    """What is asked of a model; the gateway adds the model's name and `max_tokens`.
+
+    `tail_blocks` says how many blocks at the end of the last message will be others in the next request: a hint for
+    caching that is no part of what is said, and neither recorded nor sent over a channel.
+    """
 
     system: str
     messages: list[Message]
     tools: list[ToolSchema] = []
     max_tokens: int | None = None
+    tool_choice: ToolChoice | None = None
+    tail_blocks: int = Field(default=0, exclude=True, ge=0)
 
     def as_bytes(self) -> bytes:
         """The request as compact JSON: what is recorded, hashed and compared."""
@@ -65,19 +129,21 @@ class ModelRequest(_Frozen):
 
 
 class Usage(_Frozen):
-    """Tokens of one or more turns."""
+    """Tokens of one or more turns. A prompt has `input_tokens` and those written to and read from the cache."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_creation_input_tokens: int = 0
     cache_read_input_tokens: int = 0
+    cache_creation_1h_input_tokens: int = 0
+    """Those of `cache_creation_input_tokens` that were written for an hour."""
 
     def plus(self, other: Usage) -> Usage:
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 
 
 class ModelResponse(_Frozen):
-    """One turn of a model."""
+    """One turn of a model. `request_id`, `stop_details` and what else a server says stand beside the named fields."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 

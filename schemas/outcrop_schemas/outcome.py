@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from outcrop_schemas.claims import CheckedClaim, Claim, Verdict
 from outcrop_schemas.protocol import ArtifactKind, Evidence
 
 Status = Literal[
@@ -80,6 +81,16 @@ class Isolation(_Record):
     proof: str | None = None
 
 
+class ReportedFigure(_Record):
+    """A number of an answer: `claim` is the place in the list of claims of the one it was traced to."""
+
+    where: str
+    text: str
+    verdict: Verdict
+    claim: int | None = None
+    reason: str = ""
+
+
 class Outcome(_Record):
     """The record of one dispatch: what `dispatch()` returns, the journal keeps and `--json` prints."""
 
@@ -98,6 +109,7 @@ class Outcome(_Record):
     gap: dict[str, Any] | None = None
     errors: list[str] = []
     warnings: list[str] = []
+    claims: list[Claim] = []
     usage: dict[str, Any] = {}
     started_at: str
     duration_s: float
@@ -135,6 +147,8 @@ class RunOutcome(_Record):
     errors: list[str] = []
     warnings: list[str] = []
     artifacts: list[VerifiedArtifact] = []
+    claims: list[CheckedClaim] = []
+    figures: list[ReportedFigure] = []
     dispatches: list[DispatchLine] = []
     data: list[str] = []
     model: str

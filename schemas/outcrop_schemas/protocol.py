@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from outcrop_schemas import limits
+
 CompletionStatus = Literal["success", "partial", "error", "capability_gap"]
 ArtifactKind = Literal["table", "plot", "report", "other"]
 
@@ -33,6 +35,7 @@ class DispatchLimits(_Wire):
     grace_seconds: float
     result_chars: int
     preview_rows: int
+    turns: int = limits.AGENT_TURNS
 
 
 class ToolCall(_Wire):
@@ -109,7 +112,11 @@ class Evidence(_Wire):
 
 
 class Completion(_Wire):
-    """The last message of a specialist. Only dispatch_id, status and results are required."""
+    """The last message of a specialist. Only dispatch_id, status and results are required.
+
+    `claims` are figures that can be computed again (`outcrop_schemas.claims.Claim`); one that is not of that form is
+    passed over with a warning.
+    """
 
     type: Literal["completion"] = "completion"
     dispatch_id: str
@@ -126,6 +133,7 @@ class Completion(_Wire):
     blockers: Sentences = []
     gap: dict[str, Any] | None = None
     errors: Sentences = []
+    claims: Annotated[list[Any], BeforeValidator(_as_list)] = []
     usage: Annotated[dict[str, Any], BeforeValidator(_or_empty, json_schema_input_type=dict[str, Any] | None)] = {}
 
 

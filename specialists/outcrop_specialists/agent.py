@@ -15,22 +15,28 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ValidationError
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import OutcropError
+from outcrop_schemas.errors import ContextOverflowError, OutcropError
 from outcrop_schemas.messages import (
     Block,
     Message,
     ModelRequest,
     ModelResponse,
+    RedactedThinkingBlock,
     TextBlock,
+    ThinkingBlock,
     ToolResultBlock,
     ToolSchema,
     ToolUseBlock,
     Usage,
 )
 from outcrop_specialists.completion import COMPLETE, complete_tool, first_fault
+from outcrop_specialists.shrinking import shrunk
 
-Stop = Literal["completed", "turn_limit", "invalid_completion", "no_completion", "repeated_call"]
+Stop = Literal[
+    "completed", "turn_limit", "invalid_completion", "no_completion", "repeated_call", "max_tokens", "refusal"
+]
 
+CUT_OFF = "The turn was cut off at the limit of tokens, and nothing in it was carried out. Go on in smaller steps."
 USE_COMPLETE = f"Nothing was called. Call a tool, or end the work with the `{COMPLETE}` tool."
 
 
@@ -72,6 +78,7 @@ class Agent:
 
     `tail` gives text that follows the conversation in every request and changes from turn to turn (the lead's
     history): it stands after the part of the prompt that a server can cache, and is not kept in the conversation.
+    `shrink` makes a conversation smaller that the model's window cannot hold, or says None where it cannot.
     """
 
     def __init__(
@@ -84,9 +91,10 @@ class Agent:
         answer: type[BaseModel],
         max_turns: int = limits.AGENT_TURNS,
         tail: Callable[[], str | None] = lambda: None,
+        shrink: Callable[[Sequence[Message]], list[Message] | None] = shrunk,
     ) -> None:
         self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
-        self._system, self._tail = system, tail
+        self._system, self._tail, self._shrink = system, tail, shrink
         self._tools = [*toolbox.schemas(), complete_tool(answer)]  # type: ignore[arg-type]
         self._messages = [Message(role="user", content=[TextBlock(text=text) for text in opening])]
         self._calls: Counter[bytes] = Counter()
@@ -99,13 +107,13 @@ class Agent:
         tail = self._tail() if last.role == "user" else None
         shown = [*last.content, TextBlock(text=tail)] if tail else last.content
         messages = [*self._messages[:-1], Message(role=last.role, content=shown)]
-        return ModelRequest(system=self._system, messages=messages, tools=self._tools)
+        return ModelRequest(system=self._system, messages=messages, tools=self._tools, tail_blocks=1 if tail else 0)
 
     async def run(self) -> AgentEnd:
         """Work until complete. Raises ModelError when the model cannot answer."""
         usage = Usage()
         for turn in range(1, self._max_turns + 1):
-            response = await self._model.create(self.request())
+            response = await self._next()
             usage = usage.plus(response.usage)
             end = await self._take(response)
             if end:
@@ -114,10 +122,29 @@ class Agent:
         reason = f"the limit of {self._max_turns} turns was reached before `{COMPLETE}` was called"
         return AgentEnd("turn_limit", None, reason, self._max_turns, usage)
 
+    async def _next(self) -> ModelResponse:
+        """The model's next turn; where its window is too small for the conversation, for a smaller one, once."""
+        try:
+            return await self._model.create(self.request())
+        except ContextOverflowError:
+            smaller = self._shrink(self._messages)
+            if smaller is None:
+                raise
+            self._messages = smaller
+        return await self._model.create(self.request())
+
     async def _take(self, response: ModelResponse) -> AgentEnd | None:
         """Act on one turn; the end of the work, if this was it."""
+        if response.stop_reason == "refusal":
+            return AgentEnd("refusal", None, _refusal(response))
+        if response.stop_reason == "max_tokens":
+            return self._cut_off(response)
         calls = response.tool_uses()
-        self._messages.append(Message(role="assistant", content=response.content or [TextBlock(text="(nothing)")]))
+        # A text without words is nothing, and a server would not take it back.
+        said = [block for block in response.content if not isinstance(block, TextBlock) or block.text.strip()]
+        self._messages.append(Message(role="assistant", content=said or [TextBlock(text="(nothing)")]))
+        if response.stop_reason == "pause_turn":
+            return None  # sent back as it is, the model goes on from there
         if not calls:
             return self._fault(AgentEnd("no_completion", None, "the model ended without a completion"), USE_COMPLETE)
         repeated = self._repeated(calls)
@@ -135,6 +162,21 @@ class Agent:
         ]
         self._messages.append(Message(role="user", content=results))
         return end
+
+    def _cut_off(self, response: ModelResponse) -> AgentEnd | None:
+        """A turn that ended at its limit of tokens: half a call, or half of the calls, is never carried out."""
+        said: list[Block] = [
+            block
+            for block in response.content
+            if (isinstance(block, TextBlock) and block.text.strip())
+            or (isinstance(block, ThinkingBlock) and block.signature)
+            or isinstance(block, RedactedThinkingBlock)
+        ]
+        if not said or not isinstance(said[-1], TextBlock):
+            said.append(TextBlock(text="(cut off)"))
+        self._messages.append(Message(role="assistant", content=said))
+        used = response.usage.output_tokens
+        return self._fault(AgentEnd("max_tokens", None, f"turns were cut off at {used} tokens of output"), CUT_OFF)
 
     async def _answers(self, calls: Sequence[ToolUseBlock]) -> list[ToolAnswer]:
         """All calls at once. Where one breaks, the others are cancelled and waited for before its error goes on."""
@@ -187,3 +229,10 @@ def error_text(kind: str, message: str, *, field: str | None = None) -> str:
     """A typed error as a model sees it."""
     error = {"type": kind, "message": message, **({"field": field} if field else {})}
     return wire.dumps({"error": error}).decode()
+
+
+def _refusal(response: ModelResponse) -> str:
+    """What the server says of a refusal, where it says anything."""
+    details = (response.model_extra or {}).get("stop_details") or {}
+    found = [str(details[key]) for key in ("category", "explanation") if details.get(key)]
+    return "the model refused to go on" + (f": {': '.join(found)}" if found else "")

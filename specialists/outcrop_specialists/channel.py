@@ -6,7 +6,7 @@ import asyncio
 import socket
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ModelError
+from outcrop_schemas.errors import ModelError, model_error
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 
 
@@ -39,5 +39,5 @@ class ChannelModel:
         message = wire.loads(answer)
         if "error" in message:
             fault = message["error"]
-            raise ModelError(fault["message"], retryable=fault["retryable"], error_type=fault["type"])
+            raise model_error(fault["type"], fault["message"], retryable=fault["retryable"])
         return ModelResponse.model_validate(message["response"])

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from outcrop_schemas import limits
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact, Evidence
 
@@ -46,6 +47,12 @@ class SpecialistAnswer(_Answer):
     evidence: Evidence = Evidence()
     recommendations: Sentences = []
     blockers: Sentences = Field(default=[], description="What could not be done, with the words of the objective.")
+    claims: list[Claim] = Field(
+        default=[],
+        max_length=limits.CLAIMS_CHECKED,
+        description="Figures of the summary and findings, each so that it can be computed again from its table. "
+        "Figures of tools are known already; give those that you combined or took from elsewhere.",
+    )
     gap: dict[str, Any] | None = Field(default=None, description="A missing capability: what and why.")
     errors: Sentences = []
 
@@ -57,6 +64,12 @@ class LeadAnswer(_Answer):
     summary: str = Field(min_length=1, max_length=limits.SUMMARY_CHARS)
     findings: Sentences = []
     recommendations: Sentences = []
+    claims: list[Claim] = Field(
+        default=[],
+        max_length=limits.CLAIMS_CHECKED,
+        description="Figures of the summary and findings, each so that it can be computed again from its table. "
+        "Figures of tools are known already; give those that you combined or took from elsewhere.",
+    )
     blockers: Sentences = Field(default=[], description="What could not be done, with the words of the objective.")
 
 

@@ -24,7 +24,7 @@ class Role:
     def tools(self) -> list[Tool]:
         return tools_of(self.name)
 
-    def prompt(self) -> str:
+    def prompt(self, turns: int = limits.AGENT_TURNS) -> str:
         """The system prompt: the role's own file, then the rules that all specialists share, with limits filled in."""
         folder = files("outcrop_specialists.prompts")
         text = (folder / f"{self.name}.md").read_text("utf-8") + "\n" + (folder / "shared.md").read_text("utf-8")
@@ -34,7 +34,7 @@ class Role:
             rows=limits.PREVIEW_ROWS,
             records=limits.COMPLETE_LIST_RECORDS,
             summary_chars=limits.SUMMARY_CHARS,
-            turns=limits.AGENT_TURNS,
+            turns=turns,
             repeated=limits.REPEATED_CALLS,
         )
 

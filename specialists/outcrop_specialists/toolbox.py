@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from outcrop_schemas import limits, wire
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError, WorkspaceError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
+from outcrop_specialists.columns import censoring
 from outcrop_specialists.completion import first_fault
 from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
 
@@ -27,6 +30,8 @@ class SpecialistToolbox:
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._context, self._on_call = context, on_call
         self.artifacts: dict[str, Artifact] = {}
+        self.claims: list[Claim] = []
+        self.summaries: list[str] = []
         # Tools share process-wide state (matplotlib, thread pools), so one runs at a time.
         self._one_at_a_time = asyncio.Lock()
 
@@ -41,7 +46,9 @@ class SpecialistToolbox:
         async with self._one_at_a_time:
             self._on_call(name)
             result = await asyncio.to_thread(run_tool, tool, self._context, arguments)
+        self.summaries.append(f"{name}: {result.summary}")
         self.artifacts.update({artifact.path: artifact for artifact in result.artifacts})
+        self.claims += [claim for claim in result.claims if claim not in self.claims]
         return self._bounded(wire.dumps(result.as_json()).decode(), call_id)
 
     def _bounded(self, text: str, call_id: str) -> str:
@@ -59,13 +66,16 @@ class SpecialistToolbox:
 
 
 def run_tool(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-    """Check the arguments and run the tool: the one place where a tool's exception becomes a typed error."""
+    """Check the arguments and run the tool: the one place where a tool's exception becomes a typed error, and where
+    its notes are completed by what stands for results beyond a limit."""
     try:
         checked = tool.arguments.model_validate(dict(arguments))
     except ValidationError as error:
         raise ArgumentError(*first_fault(error)) from error
     try:
-        return tool.run(context, checked)
+        with censoring.noted() as sentences:
+            result = tool.run(context, checked)
+        return replace(result, notes=[*result.notes, *(told for told in sentences if told not in result.notes)])
     except OutcropError:
         raise
     except MemoryError as error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError, ProtocolError
 from outcrop_schemas.protocol import Artifact, Completion, Dispatch
 from outcrop_specialists.agent import Agent, AgentEnd, Toolbox
 from outcrop_specialists.brief import opening
 from outcrop_specialists.channel import ChannelModel
+from outcrop_specialists.citing import claims_cited
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
@@ -40,9 +42,10 @@ def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox
     return Agent(
         model,
         toolbox,
-        system=role.prompt(),
+        system=role.prompt(request.limits.turns),
         opening=opening(request.objective, data, context, pins),
         answer=SpecialistAnswer,
+        max_turns=request.limits.turns,
     )
 
 
@@ -76,23 +79,27 @@ def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answ
     artifacts = {artifact.path: artifact for artifact in answer.artifacts}
     for path, artifact in toolbox.artifacts.items():
         artifacts.setdefault(path, artifact)
-    fields = answer.model_dump(exclude={"artifacts"})
+    cited = claims_cited([answer.summary, *answer.findings], toolbox.claims)
+    claims = list(answer.claims) + [claim for claim in cited if claim not in answer.claims]
+    fields = answer.model_dump(exclude={"artifacts", "claims"})
     return Completion(
         dispatch_id=request.dispatch_id,
         artifacts=[_placed(request, artifact) for artifact in artifacts.values()],
+        claims=[claim.model_dump(exclude_defaults=True) for claim in claims[: limits.CLAIMS_CHECKED]],
         usage={"turns": end.turns},
         **fields,
     )
 
 
 def _unfinished(request: Dispatch, toolbox: SpecialistToolbox, reason: str) -> Completion:
-    """What there is when the agent did not complete: an error, with the files that were written all the same."""
+    """What there is when the agent did not complete: an error, with what its tools said and wrote all the same."""
     return Completion(
         dispatch_id=request.dispatch_id,
         status="error",
         summary=f"The work was not completed: {reason}"[:2_000],
         results={},
         artifacts=[_placed(request, artifact) for artifact in toolbox.artifacts.values()],
+        findings=toolbox.summaries[-limits.LIST_ENTRIES :],
         errors=[reason],
     )
 

@@ -12,7 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.registry import get_tool
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -77,6 +78,17 @@ def write_workbook(context: ToolContext) -> Callable[..., str]:
         return name
 
     return write
+
+
+@pytest.fixture
+def call_tool(context: ToolContext) -> Callable[..., ToolResult]:
+    """Run a tool by its name in the workspace."""
+
+    def call(name: str, **arguments: Any) -> ToolResult:
+        tool = get_tool(name)
+        return tool.run(context, tool.arguments.model_validate(arguments))
+
+    return call
 
 
 @pytest.fixture

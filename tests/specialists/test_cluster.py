@@ -205,7 +205,7 @@ def test_the_same_work_gives_the_same_file_and_the_same_numbers(
     first, second = run(context, wines[0], COLUMNS), run(context, wines[0], COLUMNS)
     assert first.artifacts == second.artifacts
     assert first.results == second.results
-    assert len(list((context.workspace / "results").glob("*.csv"))) == 1
+    assert len(list((context.workspace / "results").glob("*.csv"))) == 2
 
 
 def test_text_columns_are_refused(context: ToolContext, write_rows: WriteRows) -> None:

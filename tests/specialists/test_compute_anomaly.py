@@ -85,7 +85,7 @@ def test_a_column_without_spread_is_skipped_with_its_reason(
     rows = [[5, value] for value in (1.0, 2.0, 3.0, 4.0, 90.0)]
     result = run(context, write_rows("a.csv", ["k", "v"], rows), ["k", "v"])
     assert "MAD is zero" in result.results["skipped"]["k"]
-    assert any(note.startswith("k skipped") for note in result.notes)
+    assert any(note.startswith("skipped: k") for note in result.notes)
     header = read_rows(result.artifacts[0].path)[0]
     assert header == ["k", "v", "v_anomaly", "v_anomaly_flag"]
     with pytest.raises(ArgumentError, match="MAD is zero"):

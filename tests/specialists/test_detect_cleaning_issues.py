@@ -58,7 +58,7 @@ def test_the_report_holds_all_columns_and_the_answer_20(context: ToolContext, wr
     assert artifact.kind == "report"
     report = json.loads((context.workspace / artifact.path).read_text("utf-8"))
     assert len(report["columns"]) == 31
-    assert report["columns"][5] == {"name": "c4", "type": "integer", "missing": 1, "constant": True}
+    assert report["columns"][5] == {"name": "c4", "type": "integer", "missing": 1, "one_value": True}
 
 
 def test_only_the_named_columns_are_checked(context: ToolContext, write_rows: Callable[..., str]) -> None:
@@ -79,8 +79,9 @@ def test_outliers_equal_numpy(values: list[int]) -> None:
 
 def test_variants_are_values_not_in_the_commonest_spelling() -> None:
     column = pl.Series(["a", "A", "a", "b  c", "B C", "b c", "b c", "d", None])
+    assert term_variants(pl.Series([" x", "x y", "z"])) == {"untrimmed": 1}
     assert term_variants(column) == {
-        "untrimmed": 1,
+        "double_blanks": 1,
         "term_variants": 3,
         "spellings": [["A", "a"], ["B C", "b  c", "b c"]],
     }

@@ -134,10 +134,27 @@ def test_whole_numbers_beyond_float_precision_are_told_apart(
         assert found.results["rows_after"] == 1
 
 
-def test_results_beyond_a_limit_are_not_compared(context: ToolContext, write_rows: Callable[..., str]) -> None:
-    name = write_rows("c.csv", ["Au"], [["<0.01"], ["0.5"], ["0.7"]])
-    with pytest.raises(ArgumentError, match="parse_detection_limits makes it numeric"):
-        run(context, Arguments(path=name, column="Au", operator=">", value=0.1))
+@pytest.mark.parametrize(
+    ("operator", "value", "kept"),
+    [
+        (">", 0.1, ["0.5", "10"]),
+        ("<", 0.007, ["0.01"]),
+        ("==", "<0.01", ["0.01"]),
+        ("contains", "<", ["0.01", ""]),
+        ("is_null", None, [""]),
+        ("!=", 0.5, ["0.01", "10", "", ""]),
+    ],
+)
+def test_results_below_a_limit_compare_as_half_of_it_or_as_they_are_written(
+    context: ToolContext, write_rows: Callable[..., str], operator: str, value: Any, kept: list[str]
+) -> None:
+    name = write_rows("c.csv", ["id", "Au"], [[1, "<0.01"], [2, "0.5"], [3, ">10"], [4, "bdl"], [5, ""]])
+    found = run(context, Arguments.model_validate({"path": name, "column": "Au", "operator": operator, "value": value}))
+    table = read_table(context, found.artifacts[0].path)
+    assert [f"{value:g}" if value is not None else "" for value in table.frame["Au"]] == kept
+    assert dict(table.qualifiers) == {"Au": "Au_q"}
+    if operator in (">", "<", "!="):
+        assert any("half the limit (DL/2) used below" in note for note in found.notes)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -23,10 +23,13 @@ def test_every_column_is_described_and_no_text_of_a_row_is_shown(
     assert [(c["name"], c["type"], c["role"], c["unit"]) for c in found.results["columns"]] == [
         ("SampleID", "text", "sample_id", None),
         ("Longitude", "number", "longitude", None),
-        ("Au_ppm", "text", "element", "ppm"),
+        ("Au_ppm", "number", "element", "ppm"),
     ]
     assert found.results["columns"][1] | {"missing": 1, "min": -20.0, "max": 10.5} == found.results["columns"][1]
-    assert found.results["columns"][2]["censored"] == 1
+    gold = found.results["columns"][2]
+    assert (gold["censored"], gold["qualifier"], gold["min"], gold["max"]) == (1, "Au_ppm_q", 0.005, 0.7)
+    assert "qualifier" not in found.results["columns"][1]
+    assert "1 results in 1 columns are beyond a limit" in found.summary
     assert any("read as missing: 'Longitude' (1 × NA)" in note for note in found.notes)
     assert "s1" not in json.dumps(found.as_json())
 

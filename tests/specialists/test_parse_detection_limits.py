@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.columns.censoring import censored_values
+from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.columns.limit_parsing import parse_results
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext
@@ -98,6 +100,10 @@ def test_all_columns_with_results_beyond_a_limit_are_parsed(
     again = run(context, Arguments(path=found.artifacts[0].path))
     assert again.results["columns"] == []
     assert any("no column holds results beyond a detection limit" in note for note in again.notes)
+    assert any("are not replaced again: 'Au' (half)" in note for note in again.notes)
+    assert numeric(table, "Au").to_list() == [0.005, 0.5, None]
+    limits = censored_values(table, "Au")
+    assert (limits.values.to_list(), limits.below.to_list()) == ([0.01, 0.5, None], [True, False, False])
 
 
 def test_a_name_that_is_taken_is_not_overwritten(context: ToolContext, write_rows: WriteRows) -> None:
@@ -116,4 +122,4 @@ def test_a_column_that_holds_no_results_is_refused(context: ToolContext, write_r
 def test_a_numeric_column_that_is_named_is_left_as_it_is(context: ToolContext, write_rows: WriteRows) -> None:
     found = run(context, Arguments(path=write_rows("t.csv", ["a", "Au"], [[1, "<1"], [2, "2"]]), columns=["a", "Au"]))
     assert [column["name"] for column in found.results["columns"]] == ["Au"]
-    assert "already without text, left as they are: 'a'" in found.notes
+    assert "without results beyond a limit, left as they are: 'a'" in found.notes

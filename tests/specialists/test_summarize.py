@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_wine
 
 from outcrop_schemas import wire
@@ -39,14 +40,21 @@ def by_numpy(values: np.ndarray) -> dict[str, float]:
     }
 
 
-def test_every_figure_of_the_wines_equals_numpy(context: ToolContext, write_rows: WriteRows) -> None:
+def test_every_figure_of_the_wines_equals_numpy(
+    context: ToolContext, write_rows: WriteRows, read_rows: ReadRows
+) -> None:
     wines = load_wine()
     path = write_rows("wines.csv", wines.feature_names, wines.data.tolist())
     result = run(context, path)
-    for index, name in enumerate(wines.feature_names):
+    header, *rows = read_rows(result.artifacts[0].path)
+    for index, (name, row) in enumerate(zip(wines.feature_names, rows, strict=True)):
         expected = by_numpy(wines.data[:, index])
-        found = result.results["columns"][name]
+        found = {
+            figure: float(value) for figure, value in zip(header, row, strict=True) if figure not in ("column", "unit")
+        }
         assert found["missing"] == 0
+        if name in result.results["columns"]:
+            assert result.results["columns"][name].items() <= found.items()
         for figure, value in expected.items():
             assert found[figure] == pytest.approx(value, rel=1e-9), (name, figure)
     assert "type 7" in result.results["rule"]
@@ -107,13 +115,16 @@ def test_what_is_not_defined_is_null(context: ToolContext, write_rows: WriteRows
     assert found["none"]["p50"] is None
 
 
-def test_at_most_twenty_records_are_shown_and_the_rest_is_counted(
+def test_as_many_records_are_shown_as_fit_and_the_rest_is_counted(
     context: ToolContext, write_rows: WriteRows, read_rows: ReadRows
 ) -> None:
     names = [f"c{number}" for number in range(25)]
     result = run(context, write_rows("a.csv", names, [list(range(25)), list(range(25, 50))]))
-    assert list(result.results["columns"]) == names[:20]
-    assert "5 further records" in result.results["not_shown"]
+    shown = list(result.results["columns"])
+    assert shown == names[: len(shown)]
+    assert len(shown) > 7
+    assert len(wire.dumps(result.results)) < 1_300
+    assert f"{25 - len(shown)} further records" in result.results["not_shown"]
     assert len(read_rows(result.artifacts[0].path)) == 26
 
 
@@ -134,3 +145,33 @@ def test_text_and_unknown_columns_are_refused_by_field(context: ToolContext, wri
     with pytest.raises(ArgumentError, match="rocks") as refused:
         run(context, path, by="rocks")
     assert refused.value.field == "by"
+
+
+def test_weighted_mean_geometric_mean_skewness_and_mad_are_given_on_request(
+    context: ToolContext, write_rows: WriteRows
+) -> None:
+    rng = np.random.default_rng(5)
+    values, weights = np.exp(rng.normal(size=30)), rng.uniform(1, 3, size=30)
+    rows: list[list[float | None]] = np.column_stack([values, weights]).tolist()
+    rows += [[None, 2.0], [9.0, None]]
+    path = write_rows("a.csv", ["v", "length"], rows)
+    wanted = ["geometric_mean", "mad", "skewness", "cv", "variance"]
+    found = run(context, path, columns=["v"], weights="length", also=wanted).results["columns"]["v"]
+    both = np.append(values, 9.0)
+    assert found["weighted_mean"] == pytest.approx(np.average(values, weights=weights), rel=1e-12)
+    assert found["weight"] == pytest.approx(weights.sum(), rel=1e-12)
+    assert found["geometric_mean"] == pytest.approx(stats.gmean(both), rel=1e-12)
+    assert found["mad"] == pytest.approx(stats.median_abs_deviation(both), rel=1e-12)
+    assert found["skewness"] == pytest.approx(stats.skew(both), rel=1e-12)
+    assert found["cv"] == pytest.approx(stats.variation(both, ddof=1), rel=1e-12)
+    assert found["variance"] == pytest.approx(both.var(ddof=1), rel=1e-12)
+
+
+def test_a_geometric_mean_of_zeros_is_not_defined_and_negative_weights_are_refused(
+    context: ToolContext, write_rows: WriteRows
+) -> None:
+    path = write_rows("a.csv", ["v", "w"], [[0, 1], [2, -1]])
+    assert run(context, path, columns=["v"], also=["geometric_mean"]).results["columns"]["v"]["geometric_mean"] is None
+    with pytest.raises(ArgumentError, match="negative") as refused:
+        run(context, path, columns=["v"], weights="w")
+    assert refused.value.field == "weights"

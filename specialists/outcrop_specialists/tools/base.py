@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
 
@@ -50,13 +51,15 @@ class ToolResult:
     """What a tool found.
 
     `results` holds the counts and figures that matter (small, JSON); `artifacts` the files written, with paths
-    relative to the workspace; `notes` what was repaired, dropped or assumed, each with its count.
+    relative to the workspace; `notes` what was repaired, dropped or assumed, each with its count; `claims` says of the
+    main figures how they can be computed again, for whoever cites them.
     """
 
     summary: str
     results: dict[str, Any]
     artifacts: list[Artifact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {"summary": self.summary, "results": self.results}

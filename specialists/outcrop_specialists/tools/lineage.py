@@ -18,11 +18,17 @@ GENERATIONS = 50
 
 @dataclass(frozen=True)
 class WrittenColumn:
-    """A column of a table as it was written: `type` is a type of polars as text, `unit` None where it is not known."""
+    """A column of a table as it was written: `type` is a type of polars as text, `unit` None where it is not known.
+
+    `qualifier` names the column that tells which of its values are beyond a limit, `substituted` the method by which
+    these were replaced already.
+    """
 
     name: str
     type: str
     unit: str | None = None
+    qualifier: str | None = None
+    substituted: str | None = None
 
 
 def parameters_of(context: ToolContext, path: Path, tool: str) -> dict[str, Any] | None:

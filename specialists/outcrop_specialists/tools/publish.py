@@ -7,6 +7,7 @@ parameters and the tool's version: the same work gives the same name, and the fi
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +18,8 @@ from typing import Any
 from outcrop_schemas import wire
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.protocol import Artifact, ArtifactKind
+from outcrop_specialists.reading.address import table_of
+from outcrop_specialists.reading.fingerprints import fingerprint
 from outcrop_specialists.tools.base import Tool, ToolContext
 from outcrop_specialists.tools.lineage import WrittenColumn, record_of, record_path
 from outcrop_specialists.tools.lineage import sha256_of as sha256_of
@@ -46,19 +49,21 @@ def publish(
     write: Callable[[Path], None],
     part: str = "",
     columns: Sequence[WrittenColumn] = (),
+    folder: str = "",
 ) -> Published:
     """Let `write(temporary_path)` make a file and put it in place under its name, with a lineage record.
 
-    `part` tells apart several files of one call; `columns` are the types and units of a table's columns, so that it
-    reads back as it was (`reading/written.py`). Raises PathError where the results folder, its records or the file's
-    name lead elsewhere through a link.
+    `part` tells apart several files of one call; `folder` is one inside the results folder; `columns` are the types
+    and units of a table's columns, so that it reads back as it was (`reading/written.py`).
+    Raises PathError where the results folder, its records or the file's name lead elsewhere through a link.
     """
-    hashes = {relative(context, path): sha256_of(path) for path in inputs}
-    made_by = {"tool": tool.name, "version": tool.version, "parameters": parameters, "inputs": list(hashes.values())}
-    folder = results_folder(context, inputs)
+    sources = [_source(context, path) for path in inputs]
+    known = [source["sha256"] + (f"#{source['table']}" if "table" in source else "") for source in sources]
+    made_by = {"tool": tool.name, "version": tool.version, "parameters": parameters, "inputs": known}
+    place = results_folder(context, inputs, folder)
     stem = _stem(inputs[0]) if inputs else "outcrop"
     name = f"{stem}_{tool.name}{'_' + part if part else ''}_{wire.digest(made_by)[:8]}.{extension}"
-    target = folder / name
+    target = place / name
     _refuse_links(target)
     while target.exists():
         if _is_intact(target):
@@ -68,7 +73,7 @@ def publish(
         _refuse_links(target)
     record = record_path(target)
     record.parent.mkdir(exist_ok=True)
-    handle, temporary_name = tempfile.mkstemp(prefix=".", suffix=f".{extension}", dir=folder)
+    handle, temporary_name = tempfile.mkstemp(prefix=".", suffix=f".{extension}", dir=place)
     os.close(handle)
     temporary = Path(temporary_name)
     try:
@@ -81,7 +86,7 @@ def publish(
             "tool": tool.name,
             "version": tool.version,
             "parameters": parameters,
-            "inputs": [{"path": path, "sha256": value} for path, value in hashes.items()],
+            "inputs": sources,
             "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         if columns:
@@ -94,13 +99,17 @@ def publish(
     return _published(context, target, kind, title, reused=reused)
 
 
-def results_folder(context: ToolContext, inputs: Sequence[Path]) -> Path:
-    """`results/` beside the first input, or its own folder when that is already a `results/`; made where missing."""
+def results_folder(context: ToolContext, inputs: Sequence[Path], inside: str = "") -> Path:
+    """`results/` beside the first input, or its own folder when that is already a `results/`; made where missing.
+
+    `inside` names a folder within it.
+    """
     if not inputs:
         folder = context.results_dir
     else:
         beside = inputs[0].parent
         folder = beside if beside.name == "results" else beside / "results"
+    folder = folder / inside
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -121,10 +130,18 @@ def _refuse_links(target: Path) -> None:
         raise PathError(record_path(target), "a link stands where the lineage record belongs; remove it and try again")
 
 
+def _source(context: ToolContext, path: Path) -> dict[str, str]:
+    """An input as it is recorded, with the name of the table in it where its file holds several."""
+    found = {"path": relative(context, path), "sha256": fingerprint(context.workspace, path)}
+    return {**found, "table": table_of(path)} if table_of(path) else found
+
+
 def _stem(path: Path) -> str:
     """The stem of the user's own file: a chain of five tools must not make a name of five tools, nor one too long."""
     record = record_of(path)
     stem = str(record.get("stem", path.stem)) if record else path.stem
+    if table_of(path):
+        stem += "_" + (re.sub(r"[^\w.+-]+", "-", table_of(path)).strip("-") or "all")
     return stem.encode()[:_STEM_BYTES].decode("utf-8", "ignore")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from outcrop_specialists.columns.profile import column_type
+from outcrop_specialists.columns.censoring import censored_values, missing_count, qualifier_columns
+from outcrop_specialists.columns.profile import type_name
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 
@@ -18,16 +19,16 @@ class Arguments(ToolArguments):
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Columns with gaps, those with most first. Percentages are not rounded: a small gap never reads as none."""
     table = read_table(context, arguments.path)
-    rows = table.frame.height
+    rows, qualifiers = table.height, qualifier_columns(table)
     gaps = [
         {
-            "name": column.name,
-            "type": column_type(column),
-            "missing": column.null_count(),
-            "missing_percent": 100 * column.null_count() / rows,
+            "name": name,
+            "type": type_name(kind),
+            "missing": count,
+            "missing_percent": 100 * count / rows,
         }
-        for column in table.frame.get_columns()
-        if column.null_count()
+        for name, kind in table.schema.items()
+        if name not in qualifiers and (count := missing_count(table, name))
     ]
     gaps.sort(key=lambda gap: -int(str(gap["missing"])))
     cells = sum(int(str(gap["missing"])) for gap in gaps)
@@ -36,11 +37,25 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "rows": rows,
         "missing_cells": cells,
         "columns": gaps[:COLUMNS_SHOWN],
-        "complete_columns": table.frame.width - len(gaps),
+        "complete_columns": len(table.columns) - len(qualifiers) - len(gaps),
     }
+    censored = {name: censored_values(table, name) for name in table.qualifiers if name not in table.substituted}
+    if censored:
+        results["beyond_a_limit"] = {
+            name: {"below": int(found.below.sum()), "above": int(found.above.sum())}
+            for name, found in list(censored.items())[:COLUMNS_SHOWN]
+        }
+
     if len(gaps) > COLUMNS_SHOWN:
         results["more_columns"] = len(gaps) - COLUMNS_SHOWN
-    found = f"{cells} missing cells in {len(gaps)} of {table.frame.width} columns" if gaps else "no missing cells"
+    found = (
+        f"{cells} missing cells in {len(gaps)} of {len(table.columns) - len(qualifiers)} columns"
+        if gaps
+        else "no missing cells"
+    )
+    beyond = sum(each.count for each in censored.values())
+    if beyond:
+        found += f"; {beyond} results in {len(censored)} columns are beyond a limit, which is not missing"
     return ToolResult(summary=f"{table.path.name}: {rows} rows, {found}", results=results, notes=list(table.notes))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from outcrop_specialists.columns import censoring
 from outcrop_specialists.columns.censored import find_censored
 from outcrop_specialists.columns.profile import ColumnProfile, profile_table
 from outcrop_specialists.reading.tables import Table
@@ -27,16 +28,16 @@ def column_issues(table: Table, names: list[str]) -> list[Issues]:
     """For each column its name and type, and every count that is not 0, with details for the report."""
     wanted = set(names)
     return [
-        {"name": profile.name, "type": profile.type, **_of_column(table.frame.get_column(profile.name), profile)}
+        {"name": profile.name, "type": profile.type, **_of_column(table, profile)}
         for profile in profile_table(table)
         if profile.name in wanted
     ]
 
 
 def weight(issues: Issues) -> int:
-    """How many cells of the column are concerned, a constant column counting as one."""
+    """How many cells of the column are concerned, a constant column or one of a single value counting as one."""
     return sum(value for key, value in issues.items() if isinstance(value, int) and not isinstance(value, bool)) + (
-        1 if issues.get("constant") else 0
+        1 if issues.get("constant") or issues.get("one_value") else 0
     )
 
 
@@ -59,16 +60,17 @@ def outliers(column: pl.Series) -> Issues:
 def term_variants(column: pl.Series) -> Issues:
     """Terms in more than one spelling, by case or blanks: the values that are not in the commonest spelling.
 
-    `untrimmed` counts values with blanks at their ends or double blanks inside.
+    `untrimmed` counts values with blanks at their ends, `double_blanks` those with several together inside.
     """
     groups: dict[str, dict[str, int]] = {}
-    untrimmed = 0
+    untrimmed = double = 0
     for text, count in column.drop_nulls().value_counts().rows():
         tidy = " ".join(text.split())
-        untrimmed += count if tidy != text else 0
+        untrimmed += count if text.strip() != text else 0
+        double += count if text.strip() != tidy else 0
         groups.setdefault(tidy.casefold(), {})[text] = count
     several = {key: spellings for key, spellings in groups.items() if len(spellings) > 1}
-    found: Issues = {"untrimmed": untrimmed} if untrimmed else {}
+    found: Issues = {name: times for name, times in (("untrimmed", untrimmed), ("double_blanks", double)) if times}
     if several:
         found["term_variants"] = sum(
             sum(spellings.values()) - max(spellings.values()) for spellings in several.values()
@@ -80,15 +82,32 @@ def term_variants(column: pl.Series) -> Issues:
     return found
 
 
-def _of_column(column: pl.Series, profile: ColumnProfile) -> Issues:
-    found: Issues = {"missing": column.null_count()} if column.null_count() else {}
+def _of_column(table: Table, profile: ColumnProfile) -> Issues:
+    column = table.frame.get_column(profile.name)
+    found: Issues = {"missing": profile.missing} if profile.missing else {}
+    if profile.name in table.qualifiers:
+        found |= _beyond_limits(table, profile.name)
+        column = censoring.substituted(table, profile.name)
     if profile.distinct == 1 and len(column) > 1:
-        found["constant"] = True
+        found["constant" if not profile.missing else "one_value"] = True
     if profile.type == "text":
         found |= _of_text(column, profile)
     elif profile.type in ("integer", "number"):
         found |= _of_numbers(column, profile)
     return found
+
+
+def _beyond_limits(table: Table, name: str) -> Issues:
+    if name in table.substituted:
+        return {}
+    censored = censoring.censored_values(table, name)
+    without = int((censored.below & censored.values.is_null()).sum())
+    found = {
+        "censored_below": int(censored.below.sum()) - without,
+        "censored_above": int(censored.above.sum()),
+        "censored_without_limit": without,
+    }
+    return {key: count for key, count in found.items() if count}
 
 
 def _of_text(column: pl.Series, profile: ColumnProfile) -> Issues:

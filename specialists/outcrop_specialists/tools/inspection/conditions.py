@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.columns.censoring import as_written, missing_count, notes_on
 from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.reading.tables import Table
 
@@ -38,13 +39,19 @@ def rows_that_meet(
     meet it go and the others stay (for the notes). Raises ArgumentError where the value does not fit the operator or
     the column.
     """
-    series = table.frame.get_column(column)
-    missing = series.null_count()
+    series = table.column(column)
+    missing = missing_count(table, column)
     if operator in ("is_null", "not_null"):
         if value is not None:
             raise ArgumentError("value", f"{operator} takes no value")
-        return (series.is_null() if operator == "is_null" else series.is_not_null()), []
+        return _is_null(table, column) if operator == "is_null" else ~_is_null(table, column), []
     notes = []
+    if column in table.qualifiers:
+        if operator == "contains" or _names_a_limit(value):
+            series = as_written(table, column)
+        else:
+            series = numeric(table, column)
+            notes += notes_on(table, [column])
     if missing:
         fate = "kept" if (operator in ("!=", "not_in")) != is_dropped else "left out"
         notes.append(f"{missing} rows with a missing {column!r} are {fate}")
@@ -54,12 +61,24 @@ def rows_that_meet(
         return _compare(table, column, operator, _one(operator, value)).fill_null(False), notes
     if operator == "between":
         low, high = _two(value)
-        _refuse_reversed(table.frame.get_column(column), low, high)
+        _refuse_reversed(table.column(column), low, high)
         notes.append("between includes both ends")
         return (_compare(table, column, ">=", low) & _compare(table, column, "<=", high)).fill_null(False), notes
     values = _several(value) if operator in ("in", "not_in") else [_one(operator, value)]
     mask, more = _is_one_of(series, values)
     return (~mask if operator in ("!=", "not_in") else mask), notes + more
+
+
+def _is_null(table: Table, column: str) -> pl.Series:
+    """A result below a limit that is not given has no number but is not missing."""
+    series = table.column(column)
+    return as_written(table, column).is_null() if column in table.qualifiers else series.is_null()
+
+
+def _names_a_limit(value: Value) -> bool:
+    """Whether values are asked for as they are written in a column of results: `<0.01`."""
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(each, str) and each.lstrip()[:1] in ("<", ">", "~") for each in values)
 
 
 def _contains(series: pl.Series, value: Value) -> pl.Series:
@@ -76,7 +95,7 @@ def _contains(series: pl.Series, value: Value) -> pl.Series:
 
 
 def _compare(table: Table, column: str, operator: str, value: Scalar) -> pl.Series:
-    series = table.frame.get_column(column)
+    series = table.column(column)
     if series.dtype.is_temporal():
         return _mask(ORDER[operator](_instants(series), _as_time(series, value)))
     if series.dtype.is_integer() and isinstance(value, int) and not isinstance(value, bool):

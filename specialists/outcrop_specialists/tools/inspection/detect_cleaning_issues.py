@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas import wire
+from outcrop_specialists.columns.censoring import qualifier_columns
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
@@ -25,7 +26,9 @@ class Arguments(ToolArguments):
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """The full findings go to a JSON report; the answer holds the columns with most issues."""
     table = read_table(context, arguments.path)
-    names = find_columns(table, arguments.columns) if arguments.columns else table.frame.columns
+    aside = qualifier_columns(table)
+    wanted = find_columns(table, arguments.columns) if arguments.columns else table.frame.columns
+    names = [name for name in wanted if name not in aside]
     context.report(f"checking {len(names)} columns", 0, len(names))
     issues = column_issues(table, names)
     repeated = duplicate_rows(table.frame)
@@ -67,7 +70,7 @@ def _write(path: Path, full: dict[str, Any]) -> None:
 
 TOOL = Tool(
     name="detect_cleaning_issues",
-    version=1,
+    version=2,
     description="Finds what is to be cleaned: missing values, results beyond detection limits, text among numbers, "
     "negative concentrations, spelling variants, suspected fill values, constant columns, outliers (1.5 IQR), "
     "duplicate rows.",

@@ -13,15 +13,18 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import DataError, PathError, WorkspaceError
 from outcrop_specialists.columns.profile import profile_table
 from outcrop_specialists.paths import resolve_inside
+from outcrop_specialists.reading.listing import tables_of
+from outcrop_specialists.reading.several import SeveralTablesError
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 
 KINDS = {
-    "table": "csv tsv txt dat json jsonl ndjson parquet xlsx xls xlsm xlsb ods las",
+    "table": "csv tsv txt dat json jsonl ndjson geojson parquet xlsx xls xlsm xlsb ods las rdb",
     "plot": "png svg pdf jpg jpeg",
     "report": "html md",
 }
 KIND_OF = {f".{extension}": kind for kind, extensions in KINDS.items() for extension in extensions.split()}
+PACKED = frozenset({".gz", ".bz2", ".xz"})
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 TABLES = 20
 ALL_COLUMNS = 600
@@ -77,7 +80,7 @@ def _entries(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[s
         folders[:] = filter(_is_text, folders)
         for name in filter(_is_text, files):
             path = Path(at, name)
-            kind = KIND_OF.get(path.suffix.lower())
+            kind = KIND_OF.get(_ending(path))
             if name.startswith("."):
                 continue
             if kind is None or not path.resolve().is_relative_to(workspace) or not path.is_file():
@@ -97,9 +100,17 @@ def _entries(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[s
         notes.append(f"{len(denied)} folders could not be read, such as {denied[0].filename}")
 
 
+def _ending(path: Path) -> str:
+    """The ending that tells the kind of a file, of a compressed one that before .gz."""
+    ending = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if ending in PACKED else ending
+
+
 def _described(context: ToolContext, path: str, most: int) -> dict[str, Any]:
     try:
         table = read_table(context, path)
+    except SeveralTablesError as error:
+        return {"path": path, "error": str(error), "tables": [found.as_json() for found in error.tables[:TABLES]]}
     except (DataError, WorkspaceError) as error:
         return {"path": path, "error": str(error)}
     profiles = profile_table(table)
@@ -108,6 +119,8 @@ def _described(context: ToolContext, path: str, most: int) -> dict[str, Any]:
         "rows": table.frame.height,
         "columns": [{"name": each.name, "type": each.type, "role": each.role} for each in profiles[:most]],
     }
+    if table.name:
+        found |= {"table": table.name, "tables": [each.as_json() for each in tables_of(table.path)[:TABLES]]}
     return {**found, "more_columns": len(profiles) - most} if len(profiles) > most else found
 
 

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from outcrop_schemas import limits
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.protocol import Artifact
+from outcrop_specialists.columns.censoring import as_written, with_qualifiers
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric
 from outcrop_specialists.columns.suspicions import suspicions
+from outcrop_specialists.expressions.computing import ALLOWED, rows_where
 from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.inspection.conditions import Operator, Value, rows_that_meet
-from outcrop_specialists.tools.inspection.preview import cell, preview
+from outcrop_specialists.tools.inspection.preview import cell, cut, preview
+from outcrop_specialists.tools.statistics.ordered import percentiles_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 DEFAULT_ROWS = 5
 TOLD_VALUES = 10
+CONDITION_CHARS = 200
 DEFAULT_VALUES = 20
 
 
@@ -44,41 +51,47 @@ class Arguments(ToolArguments):
     )
     operator: Operator | None = Field(default=None, description="How filter_column is compared with value.")
     value: Value = Field(default=None, description="What filter_column is compared with.")
+    expression: str | None = Field(
+        default=None, description=f"A condition over several columns, instead of filter_column. {ALLOWED}"
+    )
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """At most 20 rows are shown, whatever is asked for, and all that are asked for written to a file; counts and
     figures are of all rows that meet the condition."""
     table = read_table(context, arguments.path)
-    frame, notes = _filtered(table, arguments)
-    columns = find_columns(table, arguments.columns) if arguments.columns else frame.columns
-    results: dict[str, Any] = {"path": arguments.path, "rows": table.frame.height}
-    if arguments.filter_column is not None:
-        results["rows_that_meet"] = frame.height
+    columns = find_columns(table, arguments.columns) if arguments.columns else table.columns
+    part, notes = _filtered(table, with_qualifiers(table, columns), arguments)
+    results: dict[str, Any] = {"path": arguments.path, "rows": table.height}
+    if arguments.filter_column is not None or arguments.expression is not None:
+        results["rows_that_meet"] = part.height
     artifacts: list[Artifact] = []
     doubts = ""
     match arguments.operation:
         case "head" | "tail" | "sample":
-            chosen = _rows(frame.select(columns), arguments)
+            chosen = _rows(part, with_qualifiers(table, columns), arguments)
             results |= {**preview(chosen, limits.PREVIEW_ROWS), "n_rows": chosen.height}
             artifacts = _published(context, table, arguments, chosen)
             results["file"] = artifacts[0].path if artifacts else None
         case "value_counts":
-            results |= _value_counts(frame, columns, arguments)
+            results |= _value_counts(part, columns, arguments)
         case "describe":
-            results["columns"] = _describe(table, frame, columns, arguments.columns is not None, notes)
-            doubts = suspicions(frame, [column["name"] for column in results["columns"]])
+            results["columns"] = _describe(part, columns, arguments.columns is not None, notes)
+            doubts = suspicions(part, [column["name"] for column in results["columns"]])
         case "filter_count":
             pass
     if (arguments.n or 0) > limits.PREVIEW_ROWS and arguments.operation not in ("filter_count", "describe"):
         notes.append(f"{arguments.n} were asked for; at most {limits.PREVIEW_ROWS} are ever shown")
-    return ToolResult(_told(table, arguments, frame, results) + doubts, results, artifacts, [*table.notes, *notes])
+    told = _told(table, arguments, part, results) + doubts
+    return ToolResult(told, results, artifacts, [*table.notes, *notes], _claims(table, arguments, part, results))
 
 
-def _told(table: Table, arguments: Arguments, frame: pl.DataFrame, results: dict[str, Any]) -> str:
+def _told(table: Table, arguments: Arguments, part: Table, results: dict[str, Any]) -> str:
     """The answer in a sentence."""
-    of = f"{frame.height} of {table.frame.height} rows of {table.path.name}"
+    of = f"{part.height} of {table.height} rows of {table.path.name}"
     if arguments.operation == "filter_count":
+        if arguments.expression is not None:
+            return f"{of} meet {cut(' '.join(arguments.expression.split()), CONDITION_CHARS)}"
         value = "" if arguments.value is None else f" {arguments.value}"
         return f"{of} meet {arguments.filter_column} {arguments.operator}{value}"
     if arguments.operation == "value_counts":
@@ -86,28 +99,59 @@ def _told(table: Table, arguments: Arguments, frame: pl.DataFrame, results: dict
         more = results["distinct"] - min(len(results["values"]), TOLD_VALUES)
         rest = f", {more} more values" if more > 0 else ""
         return f"{results['column']} in {of}: {shown or 'no values'}{rest}"
-    return f"{arguments.operation} of {table.path.name}: {frame.height} of {table.frame.height} rows looked at"
+    return f"{arguments.operation} of {table.path.name}: {part.height} of {table.height} rows looked at"
 
 
-def _filtered(table: Table, arguments: Arguments) -> tuple[pl.DataFrame, list[str]]:
+def _claims(table: Table, arguments: Arguments, part: Table, results: dict[str, Any]) -> list[Claim]:
+    """The counts, and the figures of a description, each with its condition."""
+    path, where = arguments.path, arguments.expression
+    claims = [claiming.rows(path, table.height)]
+    if arguments.filter_column is not None:
+        where = claiming.condition(find_column(table, arguments.filter_column), arguments.operator, arguments.value)
+        if where is None:
+            return claims
+    if where is not None:
+        claims.append(claiming.rows(path, part.height, where))
+    if arguments.operation == "value_counts":
+        name = results["column"]
+        for each in results["values"]:
+            is_whole = not isinstance(each["value"], str) or not each["value"].endswith("…")
+            if where is None and is_whole and name not in table.qualifiers:
+                claims.append(Claim(path=path, statistic="rows", group={name: each["value"]}, value=each["count"]))
+    return claims
+
+
+def _filtered(table: Table, columns: list[str], arguments: Arguments) -> tuple[Table, list[str]]:
+    """The rows that meet the condition, with the columns wanted; the table itself where there is no condition."""
+    if arguments.expression is not None:
+        if (arguments.filter_column, arguments.operator, arguments.value) != (None, None, None):
+            raise ArgumentError("expression", "give an expression, or filter_column, operator and value, not both")
+        mask, notes = rows_where(table, arguments.expression)
+        return _part(table, columns, mask), notes
     if arguments.filter_column is None:
         if arguments.operation == "filter_count" or arguments.operator is not None:
-            raise ArgumentError("filter_column", "is needed for a condition, with operator and value")
-        return table.frame, []
+            raise ArgumentError("filter_column", "is needed for a condition, with operator and value; or an expression")
+        return table, []
     if arguments.operator is None:
         raise ArgumentError("operator", "is needed with filter_column")
     column = find_column(table, arguments.filter_column, "filter_column")
     mask, notes = rows_that_meet(table, column, arguments.operator, arguments.value)
-    return table.frame.filter(mask), notes
+    return _part(table, [column] if arguments.operation == "filter_count" else columns, mask), notes
 
 
-def _rows(frame: pl.DataFrame, arguments: Arguments) -> pl.DataFrame:
-    wanted = min(arguments.n or DEFAULT_ROWS, frame.height)
+def _part(table: Table, columns: list[str], mask: pl.Series) -> Table:
+    """The rows of the mask. The first two columns stay too: a row of totals is known by them."""
+    wanted = list(dict.fromkeys([*table.columns[:2], *columns]))
+    return replace(table, frame=table.select(wanted).filter(mask))
+
+
+def _rows(table: Table, columns: list[str], arguments: Arguments) -> pl.DataFrame:
+    wanted = min(arguments.n or DEFAULT_ROWS, table.height)
     if arguments.operation == "head":
-        return frame.head(wanted)
+        return table.slice(0, wanted, columns)
     if arguments.operation == "tail":
-        return frame.tail(wanted)
-    return frame.sample(wanted, seed=arguments.seed)
+        return table.slice(-wanted, wanted, columns) if wanted else table.slice(0, 0, columns)
+    return table.select(columns).sample(wanted, seed=arguments.seed)
 
 
 def _published(context: ToolContext, table: Table, arguments: Arguments, chosen: pl.DataFrame) -> list[Artifact]:
@@ -118,11 +162,12 @@ def _published(context: ToolContext, table: Table, arguments: Arguments, chosen:
     return [publish_table(context, TOOL, table, arguments, chosen, title).artifact]
 
 
-def _value_counts(frame: pl.DataFrame, columns: list[str], arguments: Arguments) -> dict[str, Any]:
+def _value_counts(table: Table, columns: list[str], arguments: Arguments) -> dict[str, Any]:
     """The commonest values, equally common ones in the order of the file, and how many there are."""
     if arguments.columns is None or len(columns) > 1:
         raise ArgumentError("columns", "value_counts needs one column")
-    column = frame.get_column(columns[0])
+    name = columns[0]
+    column = as_written(table, name) if name in table.qualifiers else table.column(name)
     filled = column.drop_nulls().alias("value")
     counts = filled.to_frame().group_by("value", maintain_order=True).len("count")
     wanted = min(arguments.n or DEFAULT_VALUES, limits.PREVIEW_ROWS)
@@ -138,39 +183,36 @@ def _value_counts(frame: pl.DataFrame, columns: list[str], arguments: Arguments)
     return found
 
 
-def _describe(
-    table: Table, frame: pl.DataFrame, columns: list[str], is_named: bool, notes: list[str]
-) -> list[dict[str, Any]]:
+def _describe(table: Table, columns: list[str], is_named: bool, notes: list[str]) -> list[dict[str, Any]]:
     """Figures of numeric columns: sd with n - 1, quartiles by linear interpolation (type 7)."""
-    numbers = [name for name in columns if is_named or frame.schema[name].is_numeric()]
+    numbers = [name for name in columns if is_named or table.schema[name].is_numeric()]
     shown = numbers[: limits.PREVIEW_ROWS]
     if len(numbers) > len(shown):
         notes.append(f"{len(numbers) - len(shown)} more numeric columns are not described; name them")
     if len(numbers) < len(columns):
         notes.append(f"{len(columns) - len(numbers)} columns that are not numeric are left out")
-    part = Table(table.path, frame, (), table.units)
-    return [{"name": name, **_figures(numeric(part, name, "columns"))} for name in shown]
+    return [{"name": name, **_figures(numeric(table, name, "columns"))} for name in shown]
 
 
 def _figures(column: pl.Series) -> dict[str, Any]:
-    values = column.drop_nulls()
-    quartile = {name: values.quantile(share, "linear") for name, share in (("q1", 0.25), ("q3", 0.75))}
+    values = column.drop_nulls().sort()
+    q1, median, q3 = percentiles_of(values.to_numpy(), (25, 50, 75)) if len(values) else [None] * 3
     return {
         "n": len(values),
         "missing": len(column) - len(values),
         "mean": cell(values.mean()),
         "sd": cell(values.std(ddof=1)),
         "min": cell(values.min()),
-        "q1": cell(quartile["q1"]),
-        "median": cell(values.median()),
-        "q3": cell(quartile["q3"]),
+        "q1": cell(q1),
+        "median": cell(median),
+        "q3": cell(q3),
         "max": cell(values.max()),
     }
 
 
 TOOL = Tool(
     name="query_data",
-    version=1,
+    version=2,
     description="Looks into a table: first, last or random rows (also as a file), counts of values, figures of "
     "columns, how many rows meet a condition.",
     asked_for=(

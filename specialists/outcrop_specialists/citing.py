@@ -1,0 +1,71 @@
+"""Which figures stand in a text, and whether they agree with a value that was computed. No table, no library."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from outcrop_schemas.claims import Claim
+
+RELATIVE_TOLERANCE = 1e-6
+# A figure given with few digits agrees when the true one rounds to it, if that rounding is no coarser than this.
+ROUNDING_TOLERANCE = 5e-3
+COUNTS = ("rows", "count", "missing", "below_limit", "distinct")
+# Not amid a word, a path, a version or a date: `p95`, `results/t_1.csv`, `2024-05-01` and `1:50` are no figures.
+_NUMBER = re.compile(
+    r"(?<![\w./:\-–\\#])[-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:[eE][-+]?\d+)?(?![\w/:\\]|[.\-–]\w)"
+    r"(?P<percent>\s?%)?"
+)
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A number as it stands in a text; `values` are what it may mean: 86.2 % is 86.2 and 0.862."""
+
+    text: str
+    values: tuple[str, ...]
+
+
+def figures_in(text: str) -> list[Cited]:
+    """Every number of a text that can be a figure, in order."""
+    found = []
+    for match in _NUMBER.finditer(text):
+        percent = match["percent"] or ""
+        plain = match[0].removesuffix(percent).replace(",", "").replace("−", "-")
+        share = (str(Decimal(plain) / 100),) if percent else ()
+        found.append(Cited(match[0], (plain, *share)))
+    return found
+
+
+def agrees(claimed: str | float, actual: float, *, is_count: bool = False) -> bool:
+    """Whether a figure agrees with the true one: within 1e-6, or by rounding to the digits given; counts exactly."""
+    number = float(claimed)
+    if is_count:
+        return number == actual
+    if number == actual or math.isclose(number, actual, rel_tol=RELATIVE_TOLERANCE, abs_tol=0.0):
+        return True
+    half = half_a_unit(claimed)
+    return half <= ROUNDING_TOLERANCE * abs(actual) and abs(number - actual) <= half * (1 + 1e-9)
+
+
+def half_a_unit(claimed: str | float) -> float:
+    """Half a unit of the last digit that was given: 0.05 for 1.5, 0.5 for 15, 50 for 1.5e3."""
+    exponent = Decimal(str(claimed)).as_tuple().exponent
+    return 0.5 * 10.0**exponent if isinstance(exponent, int) else 0.5
+
+
+def cites(figure: Cited, claim: Claim) -> bool:
+    """Whether a number in a text may be the value of this claim."""
+    value = claim.value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return any(agrees(each, value, is_count=claim.statistic in COUNTS) for each in figure.values)
+
+
+def claims_cited(texts: Sequence[str], claims: Sequence[Claim]) -> list[Claim]:
+    """The claims whose value stands in one of the texts, in their order."""
+    figures = [figure for text in texts for figure in figures_in(text)]
+    return [claim for claim in claims if any(cites(figure, claim) for figure in figures)]

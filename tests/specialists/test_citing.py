@@ -1,0 +1,62 @@
+"""Figures are found in texts, and agree with a value or do not, by our tolerance."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outcrop_schemas.claims import Claim
+from outcrop_specialists.citing import agrees, claims_cited, figures_in
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("median 0.01 ppm, P95 0.064", ["0.01", "0.064"]),
+        ("4,685 rows in 7 types", ["4,685", "7"]),
+        ("86.2 % is shale", ["86.2 %"]),
+        ("see results/a_summarize_12ab34cd.csv of 2019-07-05", []),
+        ("r = −0.47 at 1e-3", ["−0.47", "1e-3"]),
+        ("version 1.2.3 and hole B1-116", []),
+        ("between 10 and 20.", ["10", "20"]),
+    ],
+)
+def test_the_figures_of_a_text_are_its_numbers_and_not_its_names(text: str, found: list[str]) -> None:
+    assert [figure.text for figure in figures_in(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("claimed", "actual", "agree"),
+    [
+        ("0.041", 0.041121642969984204, False),
+        ("0.0411", 0.041121642969984204, True),
+        ("0.0412", 0.041121642969984204, False),
+        ("0.4", 0.363793141028788, False),
+        ("0.364", 0.363793141028788, True),
+        ("683", 683.0, True),
+        ("683", 683.4, True),
+        ("5", 5.4, False),
+        (0.363793141028788, 0.3637931410287881, True),
+    ],
+)
+def test_a_figure_agrees_by_its_digits_when_these_are_fine_enough(claimed: str, actual: float, agree: bool) -> None:
+    assert agrees(claimed, actual) is agree
+
+
+@given(st.floats(1e-9, 1e9), st.integers(4, 12))
+def test_a_rounded_figure_of_four_digits_agrees_with_its_origin(actual: float, digits: int) -> None:
+    assert agrees(f"{actual:#.{digits}g}", actual)
+
+
+def test_counts_agree_exactly() -> None:
+    assert agrees("707", 707, is_count=True)
+    assert not agrees("706", 707, is_count=True)
+
+
+def test_the_claims_of_a_text_are_those_whose_value_stands_in_it() -> None:
+    mean = Claim(path="a.csv", statistic="mean", column="Cu", value=0.363793141028788)
+    share = Claim(path="a.csv", statistic="share", where="Vsh > 0.5", value=0.862243819987323)
+    rows = Claim(path="a.csv", statistic="rows", value=707)
+    text = "Cu has a mean of 0.3638; 86.2 % is more than half shale"
+    assert claims_cited([text], [mean, share, rows]) == [mean, share]
