@@ -42,9 +42,17 @@ class Role:
 ROLES: dict[str, Role] = {
     role.name: role
     for role in (
-        Role("cleaning", "finds and repairs faults of a table: duplicates, detection limits, terms, unwanted rows"),
-        Role("analytics", "computes: summaries, correlations, clusters, anomalies, principal components"),
-        Role("plotting", "draws scatter plots, histograms, maps and groups"),
+        Role(
+            "cleaning",
+            "repairs faults of a table: duplicates, detection limits, units, terms, types, QA/QC rows, unwanted rows",
+        ),
+        Role(
+            "analytics",
+            "computes: summaries, tests, regressions, log-ratios, clusters, outliers, QA/QC, drilling, variograms",
+        ),
+        Role(
+            "plotting", "draws: scatter, histogram, box, probability, map, downhole, ternary, heat map, control chart"
+        ),
     )
 }
 
