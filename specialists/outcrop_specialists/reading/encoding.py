@@ -56,7 +56,8 @@ def _decode(name: str, data: bytes, notes: list[str]) -> str:
         return _decode_older(name, data, error.start, notes)
     if encoding and encoding != "utf-8-sig":
         order = "little" if data.startswith(b"\xff\xfe") or encoding.endswith("le") else "big"
-        notes.append(f"read as {encoding.upper()[:6]} ({order}-endian)")
+        mark = "" if notes else ", with a byte-order mark"
+        notes.append(f"read as {encoding.upper()[:6]} ({order}-endian{mark})")
     return text
 
 

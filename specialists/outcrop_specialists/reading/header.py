@@ -110,11 +110,22 @@ def _extent(fields: Sequence[str]) -> int:
 def _headless(file: str, first: Record, skipped: list[Record], rest: list[Record], notes: list[str]) -> Head:
     line, fields = first
     if skipped:
-        notes.append(f"{_lines(skipped)} skipped ({_lengths(skipped)})")
+        notes.append(f"{_lines(skipped)} skipped ({_lengths(skipped)}){_counts(skipped, len(fields))}")
     notes.append(
         f"CHECK: no header: line {line} holds only numbers; columns are named column_1 to column_{len(fields)}"
     )
     return Head([""] * len(fields), rest=[first, *rest], has_names=False)
+
+
+def _counts(skipped: Sequence[Record], width: int) -> str:
+    """What is said of one line of counts and names above rows of numbers, as some collections of test data begin:
+    so many rows, so many columns (with or without the label), the names of the labels."""
+    cells = [cell.strip() for cell in skipped[0][1] if cell.strip()]
+    counts = [cell for cell in cells if cell.isdecimal()]
+    if len(skipped) > 1 or len(cells) >= width or not {str(width), str(width - 1)} & set(counts):
+        return ""
+    found = f"{len(counts)} whole numbers, one of them the number of columns, and {len(cells) - len(counts)} names"
+    return f", which holds counts and names and is no header: {found}"
 
 
 def _refuse_data_as_names(file: str, header: Record, skipped: list[Record]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,9 @@ class Table:
         """The names of the columns."""
         return list(self.schema)
 
-    @property
+    @cached_property
     def schema(self) -> pl.Schema:
+        # Made anew each time by polars, which takes milliseconds for a table of thousands of columns.
         return self.frame.schema
 
     @property

@@ -29,6 +29,9 @@ BLANK_LINE = re.compile(r"\n[ \t,;|\"]*\n\s*\S")
 MARKUP = re.compile(r"\s*<(?:!doctype|\?xml|html|table)", re.IGNORECASE)
 
 
+SEVERAL_CHARS = 256 << 20
+
+
 def read_text(path: Path, wanted: str = "") -> Table:
     """The table in a text file, `wanted` by name where it holds several. Raises DataError."""
     from outcrop_specialists.reading.regular import read_regular
@@ -58,7 +61,8 @@ def text_tables(path: Path, read_as: dict[str, str | int] | None = None) -> list
         return json_tables(path, text, notes)
     delimiter, quoting = find_dialect(path.name, text, notes)
     told["delimiter"] = DELIMITERS.get(delimiter, "blanks")
-    may_be_several = BLANK_LINE.search(text) is not None
+    # All records of a file in memory take ten times its size; of a large one several tables are looked for last.
+    may_be_several = len(text) <= SEVERAL_CHARS and BLANK_LINE.search(text) is not None
     if delimiter == BLANKS:
         return block_tables(path, lambda: _aligned(path.name, text, notes), notes, may_be_several=may_be_several)
     return block_tables(

@@ -77,6 +77,9 @@ TOOL = Tool(
     asked_for=(
         "detect issues",
         "check data quality",
+        "spelling variants",
+        "names in other spelling",
+        "duplicates in other spelling",
         "find errors",
         "quality control",
         "what needs cleaning",

@@ -67,6 +67,7 @@ TOOL = Tool(
         "separate routine samples from QA/QC",
         "leave out blanks and duplicates",
         "only routine samples",
+        "how many real samples",
         "keep only routine samples",
         "keep routine samples",
         "how many blanks and duplicates",

@@ -290,6 +290,7 @@ TOOL = Tool(
         "total",
         "sum of",
         "typical value",
+        "typical",
         "geometric mean",
         "skewness",
         "compare groups",
