@@ -14,6 +14,10 @@ settings.register_profile(
 )
 settings.load_profile("outcrop")
 
+# No test may spend anybody's money: the key and the server of whoever runs the tests are none of theirs.
+for _name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+    del os.environ[_name]
+
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 

@@ -6,17 +6,23 @@ The batch has a run of its own whose journal says which job began and ended; eac
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-
+from outcrop.budget import Amount, Ceiling
 from outcrop.desk import Desk, Shared
-from outcrop.journal import Journal, now
+from outcrop.jobs import BadLine as BadLine
+from outcrop.jobs import Job as Job
+from outcrop.jobs import Line as Line
+from outcrop.jobs import read_jobs as read_jobs
+from outcrop.journal import Journal, now, read
+from outcrop.ledger import Account, Terms, report, spent_in
 from outcrop.models import ModelChoice, ModelTable
+from outcrop.models.api_batch import Mailbox
+from outcrop.prices import dollars
 from outcrop.recovery import open_run
 from outcrop.run import Run
 from outcrop.runs import RunFolder, all_runs
@@ -24,45 +30,8 @@ from outcrop.settings import Settings
 from outcrop.spill import write_private
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import JournalError, OutcropError, PathError, UsageError
+from outcrop_schemas.errors import JournalError, OutcropError, UsageError
 from outcrop_schemas.outcome import RunOutcome
-from outcrop_specialists.completion import first_fault
-
-
-class Job(BaseModel):
-    """One line of a jobs file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    objective: str = Field(min_length=1, max_length=limits.OBJECTIVE_CHARS)
-    data: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
-    id: str | None = None
-    pins: dict[str, str] = {}
-
-    @property
-    def digest(self) -> str:
-        return wire.digest(self.model_dump())[:16]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A job and its place in the file. `key` knows it again wherever it stands; equal lines are told apart by count."""
-
-    number: int
-    job: Job
-    occurrence: int = 1
-
-    @property
-    def key(self) -> str:
-        return f"{self.job.digest}-{self.occurrence}"
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """A line that is no job."""
-
-    number: int
-    reason: str
 
 
 @dataclass
@@ -73,6 +42,7 @@ class BatchOutcome:
     outcomes: dict[int, RunOutcome] = field(default_factory=dict)
     bad_lines: list[BadLine] = field(default_factory=list)
     resumed: int = 0
+    spending: dict[str, Any] | None = None
 
     @property
     def is_good(self) -> bool:
@@ -84,44 +54,6 @@ class BatchOutcome:
 
 
 JobWatcher = Callable[[Line, RunOutcome], None]
-
-
-def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
-    """The jobs of a JSON-lines file, and the lines that are none. Raises PathError, UsageError where it is empty."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise PathError(path, f"the jobs file cannot be read: {error.strerror}") from error
-    lines: list[Line] = []
-    bad: list[BadLine] = []
-    seen: Counter[str] = Counter()
-    for number, text in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        if not text.strip():
-            continue
-        try:
-            job = _job(text)
-        except ValidationError as error:
-            where, reason = first_fault(error)
-            bad.append(BadLine(number, f"{where}: {reason}"))
-        except ValueError as error:
-            bad.append(BadLine(number, str(error)))
-        else:
-            seen[job.digest] += 1
-            lines.append(Line(number, job, seen[job.digest]))
-    if not lines and not bad:
-        raise UsageError(f"{path}: the jobs file has no jobs; give one JSON object a line with objective and data")
-    return lines, bad
-
-
-def _job(text: bytes) -> Job:
-    """Raises ValidationError for a field that does not fit, ValueError for what is no object at all."""
-    try:
-        value = wire.loads(text)
-    except ValueError as error:
-        raise ValueError(f"is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError("is not a JSON object with objective and data")
-    return Job.model_validate(value)
 
 
 class Batch:
@@ -137,24 +69,43 @@ class Batch:
         resume: bool = False,
         on_job: JobWatcher = lambda line, outcome: None,
         settings: Settings | None = None,
+        api_batch: bool = False,
     ) -> None:
-        self._settings = settings or Settings()
         self._path, self._workspace = Path(jobs), Workspace(workspace)
+        self._settings = settings or Settings.load(self._workspace.folder)
         self._workers = self._settings.workers if workers is None else workers
-        self._choice: ModelChoice = model if model is not None else self._settings.model
+        if api_batch and workers is None and "workers" not in self._settings.model_fields_set:
+            # They wait for hours with nothing to do, and many turns make a batch.
+            self._workers = limits.API_BATCH_WORKERS
+        self._choice = model
         self._resume, self._on_job = resume, on_job
+        self._mailbox = Mailbox(self._settings.api_batch_seconds, self._settings.api_batch_poll_seconds)
+        self._is_by_api_batch = api_batch
 
     async def start(self) -> BatchOutcome:
         """Run what is not finished yet. Cancelling ends the jobs under way; `resume` takes them up again."""
         lines, bad = read_jobs(self._path)
-        models = ModelTable(self._choice)
-        async with Shared.opened(self._workspace, models, self._workers, self._settings.model_calls) as shared:
+        async with AsyncExitStack() as stack:
+            shared = await stack.enter_async_context(self._shared())
             shared.launcher.warm()
             desk, finished = await self._open(shared)
-            try:
-                return await self._work(desk, shared, lines, bad, finished)
-            finally:
-                await desk.close()
+            stack.push_async_callback(desk.close)
+            if self._is_by_api_batch:
+                stack.push_async_callback(self._mailbox.close)
+                self._mailbox.open(desk.note)
+            return await self._work(desk, shared, lines, bad, finished)
+
+    def _shared(self) -> AbstractAsyncContextManager[Shared]:
+        settings = self._settings
+        if not self._is_by_api_batch:
+            models = ModelTable(self._choice, settings)
+            return Shared.opened(self._workspace, models, self._workers, settings.model_calls)
+        models = ModelTable(self._choice, settings, wrap=self._mailbox.model)
+        if not models.paid_names():
+            raise UsageError("--api-batch sends turns to the Message Batches API: choose a model of it, as `anthropic`")
+        prices = settings.price_list()
+        terms = Terms(prices, models.is_free, prices.batch_factor, self._mailbox.claim)
+        return Shared.opened(self._workspace, models, self._workers, settings.model_calls, terms=terms)
 
     async def _open(self, shared: Shared) -> tuple[Desk, dict[str, RunOutcome]]:
         """A new run for the batch, or the last one of this file with what it has finished."""
@@ -166,6 +117,9 @@ class Batch:
         journal, records, _ = Journal.reopen(folder.journal)
         desk = Desk(shared, folder, journal)
         bodies = [record.body for record in records if record.type == "event"]
+        if shared.models.paid_names():
+            shared.budget.spent += self._spent_before(bodies)
+        self._mailbox.recall(bodies)
         finished = {
             body["job"]: RunOutcome.model_validate(body["outcome"])
             for body in bodies
@@ -183,6 +137,15 @@ class Batch:
             if about.get("kind") == "batch" and about.get("jobs") == str(self._path.resolve()):
                 return folder
         return None
+
+    def _spent_before(self, bodies: Iterable[Mapping[str, Any]]) -> Amount:
+        """What all runs of the jobs so far spent, by their own journals, those that were killed too."""
+        spent = Amount()
+        for body in bodies:
+            folder = RunFolder(self._workspace.runs / body["run_id"]) if body["kind"] == "job_start" else None
+            if folder and folder.journal.is_file():
+                spent += spent_in(read(folder.journal)[0])
+        return spent
 
     async def _adopt(self, desk: Desk, bodies: Iterable[Mapping[str, Any]], finished: dict[str, RunOutcome]) -> None:
         """Jobs whose run was answered, though the orchestrator died before the batch's journal knew."""
@@ -217,14 +180,28 @@ class Batch:
                 self._on_job(line, outcome)
 
         try:
+            at_a_time = max(self._workers, limits.API_BATCH_JOBS) if self._is_by_api_batch else self._workers
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self._workers, len(todo))):
+                for _ in range(min(at_a_time, len(todo))):
                     group.create_task(take_jobs())
         except BaseExceptionGroup as broken:
             raise broken.exceptions[0] from broken
         result.outcomes = dict(sorted(result.outcomes.items()))
+        result.spending = self._spending(shared, result)
         self._write_results(result, lines)
         return result
+
+    def _spending(self, shared: Shared, result: BatchOutcome) -> dict[str, Any] | None:
+        """Of all jobs together, those of earlier starts of the batch too; None where nothing costs."""
+        accounts: dict[str, tuple[str, Account]] = {}
+        for outcome in result.outcomes.values():
+            for role, account in (outcome.usage.get("spending") or {}).get("by_specialist", {}).items():
+                known = accounts.setdefault(role, (role, Account()))[1]
+                accounts[role] = (role, known.plus(Account.of(account)))
+        if not accounts and shared.budget.ceiling == Ceiling():
+            return None
+        told = report(accounts, shared.budget.ceiling, shared.budget.spent, shared.budget.reserved)
+        return {**told, "spent_usd": dollars(shared.budget.spent.usd), "spent_tokens": shared.budget.spent.tokens}
 
     async def _run(self, desk: Desk, shared: Shared, line: Line) -> RunOutcome:
         """One job from its start record to its end record."""

@@ -133,6 +133,9 @@ class _Bounded:
         if len(self.fields["artifacts"]) > limits.LIST_ENTRIES:
             self._cut[f"artifacts ({len(self.fields['artifacts'])} in all)"] = None
             self.fields["artifacts"] = self.fields["artifacts"][: limits.LIST_ENTRIES]
+        if len(self.fields["claims"]) > limits.LIST_ENTRIES:
+            self._cut[f"claims ({len(self.fields['claims'])} in all)"] = None
+            self.fields["claims"] = self.fields["claims"][: limits.LIST_ENTRIES]
         for name, chars in (("gap", _GAP_CHARS), ("usage", _USAGE_CHARS)):
             if self.fields[name]:
                 capped = cap_results(self.fields[name], chars)
@@ -189,8 +192,7 @@ class _Bounded:
             if len(holder[name]) > (1 if name == "warnings" and self._cut else 0):
                 path = name if holder is self.fields else f"evidence.{name}"
                 parts.append((path, drop_last(holder, name) if name != "warnings" else self._drop_warning))
-        if self.fields["artifacts"]:
-            parts.append(("artifacts", drop_last(self.fields, "artifacts")))
+        parts += [(name, drop_last(self.fields, name)) for name in ("artifacts", "claims") if self.fields[name]]
         return parts
 
     def _drop_warning(self) -> None:

@@ -23,6 +23,8 @@ _BOM = b"\xef\xbb\xbf"
 _SALVAGE_TRIES = 16
 _SALVAGE_REACH = 4_096
 _SALVAGE_CHARS = 64 << 20
+# From the left: so many braces may open nothing.
+_SALVAGE_FAILURES = 64
 # Deeper values are legal JSON, but what reads an outcome chokes on them; results alone may be deeper (see `cap`).
 _NESTING = 100
 _RESULTS_NESTING = 800
@@ -122,11 +124,16 @@ def _parse_int(digits: str) -> float | int:
 
 
 def _salvage(text: str, dispatch_id: str) -> tuple[dict[str, Any], int, int] | None:
-    """The completion of this dispatch inside a line that holds more than it.
+    """The completion of this dispatch inside a line that holds more than it; the last one, where there are several.
 
-    The last one, where there are several. Only objects that open shortly before an occurrence of the id are tried,
-    and all tries together read a bounded number of characters: a hostile line must not hold up the orchestrator.
+    Looked for around the id, then from the left, since the id may come last in a long completion. Either way reads a
+    bounded number of characters: a hostile line must not hold up the orchestrator.
     """
+    return _around_the_id(text, dispatch_id) or _from_the_left(text, dispatch_id)
+
+
+def _around_the_id(text: str, dispatch_id: str) -> tuple[dict[str, Any], int, int] | None:
+    """Only objects that open shortly before an occurrence of the id are tried."""
     decoder, budget = _decoder(), _SALVAGE_CHARS
     found = text.rfind(dispatch_id)
     while found >= 0 and budget > 0:
@@ -144,6 +151,25 @@ def _salvage(text: str, dispatch_id: str) -> tuple[dict[str, Any], int, int] | N
                 return value, position, len(text[end:].strip())
         found = text.rfind(dispatch_id, 0, found)
     return None
+
+
+def _from_the_left(text: str, dispatch_id: str) -> tuple[dict[str, Any], int, int] | None:
+    """Every object that is in no other, as far as few openings in front of them are none."""
+    decoder, budget, failures = _decoder(), _SALVAGE_CHARS, 0
+    last, position = None, text.find("{")
+    while position >= 0 and budget > 0 and failures < _SALVAGE_FAILURES:
+        end = position + 1
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            failures += 1
+            budget -= getattr(error, "pos", len(text)) - position + 1
+        else:
+            budget -= end - position
+            if _is_completion_of(value, dispatch_id):
+                last = value, position, len(text[end:].strip())
+        position = text.find("{", end)
+    return last
 
 
 def _is_completion_of(value: Any, dispatch_id: str) -> bool:

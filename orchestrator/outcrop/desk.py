@@ -8,24 +8,31 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from outcrop.dispatch import DispatchWork, Order, Services, new_dispatch_id
+from outcrop.budget import Budget, Ceiling
+from outcrop.dispatch import DispatchWork, new_dispatch_id
 from outcrop.events import Watcher, harmless, nobody
 from outcrop.gateway import Gateway
+from outcrop.hands import Hands
 from outcrop.history import History
 from outcrop.isolation import IsolationProof
 from outcrop.journal import Journal, now
 from outcrop.launching import Launcher
 from outcrop.launching.environment import as_text, resolve_command
 from outcrop.launching.nursery import choose_launcher
+from outcrop.ledger import RunLedger, Terms, check_prices
 from outcrop.models import ModelTable
 from outcrop.objective import checked_context, checked_objective
+from outcrop.order import Order, Services
+from outcrop.prices import dollars
+from outcrop.rates import RateGovernor
 from outcrop.runs import RunFolder, new_run
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
@@ -33,6 +40,7 @@ from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, Wo
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
 from outcrop_schemas.protocol import ToolCall
 from outcrop_specialists.guard.kernel import hide_from_others
+from outcrop_specialists.reading.address import addressed
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.tools.publish import sha256_of
 
@@ -49,9 +57,13 @@ class Shared:
     workspace: Workspace
     models: ModelTable
     places: asyncio.Semaphore
-    model_places: asyncio.Semaphore
+    starts: asyncio.Semaphore
+    governor: RateGovernor
     launcher: Launcher
     proof: IsolationProof
+    hands: Hands
+    budget: Budget
+    terms: Terms
 
     @classmethod
     @asynccontextmanager
@@ -62,27 +74,46 @@ class Shared:
         workers: int,
         model_calls: int,
         launcher: Launcher | str = "auto",
+        budget: Budget | None = None,
+        terms: Terms | None = None,
     ) -> AsyncIterator[Shared]:
         """Hold the workspace, with places for `workers` specialists and `model_calls` model calls at a time.
 
-        `launcher` is one of your own, or `auto`, `nursery` or `cold`. Raises UsageError, WorkspaceError.
+        `launcher` is one of your own, or `auto`, `nursery` or `cold`. `budget` is that of the models' settings where
+        none is given, `terms` their prices. Raises UsageError, WorkspaceError.
         """
+        settings = models.settings
+        budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
+        terms = terms or Terms(settings.price_list(), models.is_free)
+        check_prices(budget.ceiling, terms.prices, models.paid_names())
         if workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
         workspace.hold()
         try:
             if isinstance(launcher, str):
                 launcher = choose_launcher(launcher, workspace.home / "cache")
-            proof = IsolationProof(workspace, launcher)
+            proof = IsolationProof(workspace, launcher, wraps=settings.bubblewrap)
             # Whoever holds a key must not be readable for what runs under the same user.
             hide_from_others()
+            hands = Hands(workers)
             try:
                 yield cls(
-                    workspace, models, asyncio.Semaphore(workers), asyncio.Semaphore(model_calls), launcher, proof
+                    workspace,
+                    models,
+                    asyncio.Semaphore(workers),
+                    asyncio.Semaphore(limits.STARTS_AT_A_TIME),
+                    RateGovernor(model_calls),
+                    launcher,
+                    proof,
+                    hands,
+                    budget,
+                    terms,
                 )
             finally:
                 await proof.close()
                 await launcher.close()
+                await models.close()
+                hands.close()
         finally:
             workspace.release()
 
@@ -94,9 +125,18 @@ class Desk:
         self.shared, self.folder, self.journal = shared, folder, journal
         self.watcher = harmless(watcher)
         self.history = History()
-        self.gateway = Gateway(shared.models, folder, shared.model_places)
+        self.ledger = RunLedger(shared.budget, shared.terms, self.note)
+        self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger)
         self._services = Services(
-            shared.workspace, folder, journal, self.history, self.gateway, shared.launcher, shared.proof, self.watcher
+            shared.workspace,
+            folder,
+            journal,
+            self.history,
+            self.gateway,
+            shared.launcher,
+            shared.proof,
+            shared.hands,
+            self.watcher,
         )
         self._count = 0
 
@@ -105,7 +145,7 @@ class Desk:
         cls, shared: Shared, about: Mapping[str, Any], data: Sequence[str] = (), watcher: Watcher = nobody
     ) -> Desk:
         """Open a new run and record what it is about. Raises WorkspaceError, JournalError."""
-        body = {**about, "data": await asyncio.to_thread(_hashes, shared.workspace, data), **_setting(shared)}
+        body = {**about, "data": await shared.hands.do(_hashes, shared.workspace, data), **_setting(shared)}
         folder = new_run(shared.workspace)
         journal = Journal.create(folder.journal)
         # The journal first: a run whose first record is missing never was.
@@ -119,10 +159,13 @@ class Desk:
         isolation = {name: found.model_dump() for name, found in (await self.shared.proof.get()).items()}
         try:
             self.folder.describe({**self.folder.about(), "isolation": isolation})
-        except WorkspaceError as error:
-            # A full disk; every outcome of the run has it too.
+        except (WorkspaceError, OSError) as error:
+            # A full disk, or a folder that was taken away; every outcome of the run has it too.
             _log.warning("%s", error)
-        await self.journal.close()
+        try:
+            await self.ledger.close()
+        finally:
+            await self.journal.close()
 
     def order(
         self,
@@ -165,19 +208,32 @@ class Desk:
 
     async def dispatch(self, order: Order) -> Outcome:
         """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled."""
-        async with self.shared.places:
+        async with self._place() as on_launched:
             self._count += 1
-            return await self._see_through(DispatchWork(order, new_dispatch_id(self._count), self._services))
+            work = DispatchWork(order, new_dispatch_id(self._count), self._services, on_launched)
+            return await self._see_through(work)
 
     async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> Outcome:
         """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal."""
         order = Order(LEAD_HANDS, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)))
-        async with self.shared.places:
-            return await self._see_through(DispatchWork(order, new_dispatch_id(0), self._services))
+        async with self._place() as on_launched:
+            return await self._see_through(DispatchWork(order, new_dispatch_id(0), self._services, on_launched))
 
     async def note(self, kind: str, body: Mapping[str, Any]) -> None:
         """Record an event. Raises JournalError."""
         await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[Callable[[], None]]:
+        """A free place, and then a turn to start, which ends when the function that is given is called.
+
+        Few start at a time: two hundred at once would each take so long that none is there in time.
+        """
+        async with self.shared.places:
+            await self.shared.starts.acquire()
+            with ExitStack() as turn:
+                turn.callback(self.shared.starts.release)
+                yield turn.close
 
     async def _see_through(self, work: DispatchWork) -> Outcome:
         task = asyncio.create_task(work.run())
@@ -197,7 +253,7 @@ class Desk:
 def _hashes(workspace: Workspace, data: Sequence[str]) -> list[dict[str, Any]]:
     found = []
     for path in data:
-        absolute = workspace.folder / path
+        absolute, _ = addressed(workspace.folder, path)
         try:
             found.append({"path": path, "bytes": absolute.stat().st_size, "sha256": sha256_of(absolute)})
         except OSError as error:
@@ -211,7 +267,14 @@ def _setting(shared: Shared) -> dict[str, Any]:
         "models": shared.models.names(),
         "version": version("outcrop"),
         "limits": {limit.name: limit.value for limit in limits.LIMITS},
+        "roles": {role: shared.models.parameters(role).model_dump(exclude_none=True) for role in shared.models.names()},
+        "ceiling": {"usd": _text(shared.budget.ceiling.usd), "tokens": shared.budget.ceiling.tokens},
+        "prices_as_of": shared.terms.prices.as_of,
     }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else dollars(amount)
 
 
 def _check_numbers(timeout: float, grace: float, environment: Mapping[str, str]) -> None:

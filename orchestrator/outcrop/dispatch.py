@@ -10,106 +10,97 @@ import contextlib
 import os
 import socket
 import threading
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from outcrop.artifacts import verify
 from outcrop.cap import cap_outcome, cap_results
-from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Watcher, nobody
-from outcrop.gateway import Gateway, Line
-from outcrop.history import History
-from outcrop.isolation import IsolationProof, IsolationSet, unproven
-from outcrop.journal import Journal, now
-from outcrop.launching import Child, Launcher, LaunchKind, LaunchSpec
+from outcrop.due import Due
+from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted
+from outcrop.figures import valid_claims
+from outcrop.gateway import Line
+from outcrop.isolation import IsolationSet, unproven
+from outcrop.journal import now
+from outcrop.launching import Child, LaunchKind, LaunchSpec
 from outcrop.launching.environment import as_text, environment_for, signal_name
+from outcrop.order import Order, Services
 from outcrop.policy import build_policy
-from outcrop.runs import RunFolder
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
 from outcrop.stream import StreamScanner
 from outcrop.watch import Patience, Watch
-from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import LaunchError, SpillError, WorkspaceError
-from outcrop_schemas.outcome import Exit, Outcome, Truncated
-from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, ToolCall
+from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
+from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be done, by whom, within which limits. `command` is a program that plays the specialist."""
-
-    specialist: str
-    objective: str
-    data: tuple[str, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
-    timeout_seconds: float = limits.DISPATCH_SECONDS
-    grace_seconds: float = limits.GRACE_SECONDS
-    environment: Mapping[str, str] = field(default_factory=dict)
-    require: tuple[str, ...] = ()
-    command: tuple[str, ...] | None = None
-    call: ToolCall | None = None
-    pins: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def given_context(self) -> dict[str, Any]:
-        """The context with the pins that go along."""
-        return {**self.context, **({"pins": dict(self.pins)} if self.pins else {})}
-
-    @property
-    def needs_model(self) -> bool:
-        return self.command is None and self.call is None
-
-
-@dataclass(frozen=True)
-class Services:
-    """What the dispatches of one run share."""
-
-    workspace: Workspace
-    folder: RunFolder
-    journal: Journal
-    history: History
-    gateway: Gateway
-    launcher: Launcher
-    proof: IsolationProof
-    watcher: Watcher = nobody
 
 
 class DispatchWork:
     """One dispatch under way. `run()` always ends in an outcome; `cancel()` makes it end soon."""
 
-    def __init__(self, order: Order, dispatch_id: str, services: Services) -> None:
+    def __init__(
+        self, order: Order, dispatch_id: str, services: Services, on_launched: Callable[[], None] = lambda: None
+    ) -> None:
         self._order, self._id, self._services = order, dispatch_id, services
         self._loop = asyncio.get_running_loop()
         self._scanner = StreamScanner(dispatch_id, self._on_progress)
         self._seen = Observed(self._scanner)
         patience = Patience(order.timeout_seconds, order.grace_seconds, is_built_in=order.command is None)
-        self._watch = Watch(patience, self._scanner, self._seen)
-        self._is_cancelled = threading.Event()
+        self._watch = Watch(patience, self._scanner, self._seen, services.hands)
+        self._on_launched = on_launched
+        self._due = Due(order, self._watch.clock)
+        self._hurry = threading.Event()
+        self._launching: asyncio.Task[Child] | None = None
         self._line: Line | None = None
         self._kind: LaunchKind | None = None
 
+    @property
+    def _turns(self) -> int:
+        """How many turns the settings give this specialist."""
+        return self._services.gateway.models.parameters(self._order.specialist).turns or limits.AGENT_TURNS
+
     def cancel(self) -> None:
-        self._is_cancelled.set()
+        self._due.cancel()
+        self._hurry.set()
         self._watch.cancel()
+        if self._launching:
+            self._loop.call_later(self._due.seconds_to_start(), self._launching.cancel)
 
     async def run(self) -> Outcome:
         """Do it. Raises JournalError when the run's record cannot be kept; the work's own faults are in the outcome."""
-        started_at, started = now(), time.monotonic()
-        await self._record_start()
+        started_at = now()
+        self._due.begin()
         try:
-            child = await self._launch()
-        except (LaunchError, WorkspaceError, OSError) as error:
-            self._seen.spawn_error = str(error)
-        else:
+            await self._record_start()
+            child = await self._launched()
+        finally:
+            self._on_launched()
+        if child:
             await self._watch_to_the_end(child)
-        outcome = await self._settle(started_at, started)
+        outcome = await self._settle(started_at)
         await self._record_end(outcome)
         return outcome
+
+    async def _launched(self) -> Child | None:
+        """The started process; None where it could not be started, or not in time."""
+        self._launching = asyncio.create_task(self._launch())
+        await asyncio.wait([self._launching], timeout=self._due.seconds_to_start())
+        self._launching.cancel()
+        try:
+            return await self._launching
+        except (LaunchError, WorkspaceError, OSError) as error:
+            self._seen.spawn_error = str(error)
+        except Exception as error:  # noqa: BLE001 - a launcher may be the application's own; its fault is an outcome
+            self._seen.spawn_error = f"the launcher broke: {type(error).__name__}: {error}"
+        except asyncio.CancelledError:
+            if self._due.is_cancelled:
+                self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it before its start"
+            else:
+                self._seen.spawn_error = f"it was not started within {self._due.passed():.1f} s"
+        return None
 
     async def _record_start(self) -> None:
         if self._order.call:
@@ -121,6 +112,7 @@ class DispatchWork:
             "context": self._order.given_context,
             "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
+            **({"turns": self._turns} if self._order.needs_model else {}),
         }
         await self._services.journal.append("start", self._id, body)
         self._services.history.take("start", self._id, body)
@@ -146,16 +138,20 @@ class DispatchWork:
             self._line = self._services.gateway.line(self._id, self._order.specialist, self._watch.clock)
             self._serving = asyncio.create_task(self._line.serve(ours))
         try:
-            return await self._services.launcher.launch(self._spec(results, scratch, theirs))
+            spec = replace(self._spec(results, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())
+            return await self._services.launcher.launch(spec)
         finally:
             if theirs:
                 theirs.close()
 
     async def _check_required(self) -> None:
+        # A COMMAND starts cold; a built-in specialist either way.
+        kinds: tuple[LaunchKind, ...] = ("cold",) if self._order.command is not None else ("cold", "nursery")
         for name in self._order.require:
-            found = (await self._services.proof.get())[name]
-            if not found.active:
-                raise LaunchError(f"the required property {name} is not available here: {found.by}")
+            for kind in kinds:
+                found = (await self._services.proof.get(kind))[name]
+                if not found.active:
+                    raise LaunchError(f"the required property {name} is not available here: {found.by}")
 
     def _spec(self, results: Path, scratch: Path, channel: socket.socket | None) -> LaunchSpec:
         workspace, command = self._services.workspace, self._order.command
@@ -187,6 +183,7 @@ class DispatchWork:
                 grace_seconds=self._order.grace_seconds,
                 result_chars=limits.RESULT_CHARS,
                 preview_rows=limits.PREVIEW_ROWS,
+                turns=self._turns,
             ),
             model_channel=ModelChannel(fd=CHANNEL_FD) if has_channel else None,
             call=self._order.call,
@@ -198,27 +195,30 @@ class DispatchWork:
         self._kind = child.kind
         transcript = self._services.folder.transcript(self._id)
         try:
-            await self._watch.to_the_end(child, transcript)
+            await self._watch.to_the_end(child, transcript, self._due.latest_start)
         finally:
             if self._line:
                 self._serving.cancel()
                 await asyncio.wait([self._serving])
 
-    async def _settle(self, started_at: str, started: float) -> Outcome:
+    async def _settle(self, started_at: str) -> Outcome:
         """Build the outcome: status, verified artifacts, capped texts."""
         seen, completion = self._seen, self._seen.completion
+        if self._line and self._line.refused_because and seen.ended_by not in ("cancelled", "output_limit"):
+            seen.ended_by, seen.ended_because = "budget", self._line.refused_because
         status = status_of(seen)
-        warnings = warnings_of(seen)
+        warnings = warnings_of(seen) + (self._line.warnings if self._line else [])
         fields: dict[str, Any] = (
             _from_completion(completion) if completion else {"results": self._partial_findings(warnings)}
         )
+        if status == "budget" and completion and not completion.results:
+            fields["results"] = self._partial_findings(warnings)
         if completion and completion.artifacts:
-            workspace, scratch = self._services.workspace, self._services.folder.scratch(self._id)
-            checked = await asyncio.to_thread(
-                verify, completion.artifacts, workspace.descriptor, workspace.folder, scratch, self._is_cancelled
-            )
-            fields["artifacts"] = checked.verified
-            warnings += checked.said
+            fields["artifacts"], said = await self._verified(completion)
+            warnings += said
+        if completion and completion.claims:
+            fields["claims"], said = valid_claims(completion.claims)
+            warnings += said
         fields["results"], fields["truncated"] = await self._capped(fields["results"], warnings)
         with contextlib.suppress(OSError):
             self._services.folder.scratch(self._id).rmdir()
@@ -232,14 +232,28 @@ class DispatchWork:
             warnings=warnings,
             usage=self._usage(completion),
             started_at=started_at,
-            duration_s=round(time.monotonic() - started, 3),
+            duration_s=round(self._due.passed(), 3),
             exit=Exit(code=ended.code, signal=signal_name(ended.signal) if ended.signal else None) if ended else Exit(),
             launch=self._kind,
             isolation=await self._isolation(),
             **fields,
         )
+        # Callbacks tie this object into a cycle, which waits for the collector; large results must not wait with it.
+        self._scanner.valid = None
         # The lead's own tool calls are bounded as tool results are, not as a specialist's results.
         return cap_outcome(outcome) if self._order.call is None else outcome
+
+    async def _verified(self, completion: Completion) -> tuple[list[VerifiedArtifact], list[str]]:
+        """What there is of the artifacts, and what is to be said; what cannot be read in time is said so."""
+        workspace, scratch = self._services.workspace, self._services.folder.scratch(self._id)
+        timer = self._loop.call_later(self._due.seconds_to_settle(), self._hurry.set)
+        try:
+            checked = await self._services.hands.do(
+                verify, completion.artifacts, workspace.descriptor, workspace.folder, scratch, self._hurry
+            )
+        finally:
+            timer.cancel()
+        return checked.verified, checked.said
 
     def _partial_findings(self, warnings: list[str]) -> dict[str, Any]:
         partial = self._scanner.partial()
@@ -250,25 +264,35 @@ class DispatchWork:
 
     async def _capped(self, results: dict[str, Any], warnings: list[str]) -> tuple[dict[str, Any], Truncated | None]:
         limit = limits.RESULT_CHARS if self._order.call is None else limits.TOOL_RESULT_CHARS
-        capped = await asyncio.to_thread(cap_results, results, limit)
-        if capped.full is None:
-            return capped.results, None
-        digest = sha256_of_bytes(capped.full)
-        try:
-            path = await asyncio.to_thread(self._services.folder.spill.write, f"{self._id}.json", capped.full)
-        except SpillError as error:
-            warnings.append(str(error))
-            return capped.results, Truncated(chars=capped.chars, spill=None, sha256=digest)
+        async with self._services.hands.large:
+            capped = await self._services.hands.do(cap_results, results, limit)
+            if capped.full is None:
+                return capped.results, None
+            digest = sha256_of_bytes(capped.full)
+            try:
+                write = self._services.folder.spill.write
+                path = await self._services.hands.do(write, f"{self._id}.json", capped.full)
+            except SpillError as error:
+                warnings.append(str(error))
+                return capped.results, Truncated(chars=capped.chars, spill=None, sha256=digest)
         return capped.results, Truncated(chars=capped.chars, spill=str(path), sha256=digest)
 
     async def _isolation(self) -> IsolationSet:
         """What was proved for launches like this one; nothing for one that never was."""
-        return unproven("it was not started") if self._kind is None else await self._services.proof.get()
+        if self._kind is None:
+            return unproven("it was not started")
+        try:
+            async with asyncio.timeout(self._due.seconds_to_settle()):
+                return await self._services.proof.get(self._kind)
+        except TimeoutError:
+            return unproven("the probe had not ended when this did")
 
     def _usage(self, completion: Completion | None) -> dict[str, Any]:
         usage = dict(completion.usage) if completion else {}
         if self._line and self._line.turns:
             usage |= {"model": self._line.model_name, "turns": self._line.turns, **self._line.usage.model_dump()}
+        if self._line and (account := self._services.gateway.ledger.spent_by(self._id)):
+            usage["spending"] = account
         if self._seen.exit:
             usage |= {
                 "cpu_seconds": round(self._seen.exit.cpu_seconds, 3),

@@ -77,8 +77,9 @@ async def _probe(workspace: Workspace) -> Proof:
     launcher = ColdLauncher()
     hide_from_others()
     try:
-        return await prove(workspace, launcher)
-    except (LaunchError, OSError, ValueError) as error:
+        wraps = Settings.load(workspace.folder).bubblewrap
+        return await prove(workspace, launcher, wraps=wraps)
+    except (LaunchError, UsageError, OSError, ValueError) as error:
         return Proof.none(f"the probe could not be run: {error}")
 
 

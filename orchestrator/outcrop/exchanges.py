@@ -1,71 +1,100 @@
-"""The record of what was asked of a model and what it answered: one file per agent, each message stored once.
+"""The record of what was asked of a model and what it answered: one file per agent, one line per turn.
 
-A conversation grows by its end, so a request is kept as the number of messages it shares with the one before and the
-messages that are new; its SHA-256 proves that it is put together again as it was sent. The answer has one too.
+A line names the pieces of its request by their hashes (`blocks.py`), and of the conversation only what is new since the
+line before: so a long conversation costs as much as what is said in it. The SHA-256 of the whole request proves that it
+is put together again as it was sent; the answer has one too. No header and no key is ever part of what is recorded.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from outcrop.blocks import Blocks, BlockWriter
 from outcrop.journal import now
 from outcrop.spill import open_private
 from outcrop_schemas import wire
-from outcrop_schemas.errors import JournalError, ModelError
+from outcrop_schemas.errors import JournalError, ModelError, model_error
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 from outcrop_specialists.completion import first_fault
+
+# Of a request, what every later one nearly always has too.
+_CONSTANT = ("system", "tools")
+_STORED = {"messages", *_CONSTANT}
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request, byte for byte, and its answer: a response, or the error of a model that failed."""
+    """One request, byte for byte, and its answer: a response, or the error of a model that failed.
+
+    `about` has what else is known: `model`, `parameters`, `attempts`, `seconds`, `request_id`, `fallback_from`.
+    """
 
     request: bytes
     response: ModelResponse | None
     is_intact: bool
     error: ModelError | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ExchangeWriter:
-    """Appends the exchanges of one agent."""
+    """Appends the exchanges of one agent. `blocks` is shared by all agents of a run."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, blocks: BlockWriter | None = None) -> None:
+        self._path, self._blocks = path, blocks or BlockWriter(path.parent)
         self._descriptor: int | None = None
-        self._before: dict[str, Any] = {"messages": []}
+        self._before: list[dict[str, Any]] = []
 
-    def record(self, request: ModelRequest, model: str, answer: ModelResponse | ModelError, seconds: float) -> None:
-        """Write one exchange. Raises JournalError."""
+    def record(
+        self,
+        request: ModelRequest,
+        model: str,
+        answer: ModelResponse | ModelError,
+        seconds: float,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write one exchange. `about` is JSON that goes along. Raises JournalError."""
         sent = request.as_bytes()
         fields = wire.loads(sent)
-        kept = _shared(self._before["messages"], fields["messages"])
+        kept = _shared(self._before, fields["messages"])
+        system, tools = self._blocks.put(*(fields[name] for name in _CONSTANT))
         line = {
             "at": now(),
             "model": model,
+            "system": system,
+            "tools": tools,
             "keep": kept,
-            "messages": fields["messages"][kept:],
-            **{key: value for key, value in fields.items() if key != "messages" and value != self._before.get(key)},
+            "messages": [self._stored(message) for message in fields["messages"][kept:]],
+            "fields": {name: value for name, value in fields.items() if name not in _STORED},
             "sha256": sha256(sent).hexdigest(),
-            "seconds": seconds,
+            "seconds": round(seconds, 6),
+            **{name: value for name, value in (about or {}).items() if value},
         }
         if isinstance(answer, ModelResponse):
-            line["response"] = answer.model_dump(mode="json")
+            whole = answer.model_dump(mode="json")
+            line["response"], line["response_sha256"] = self._stored(whole), _hash(whole)
+            line["request_id"] = (answer.model_extra or {}).get("request_id")
         else:
             line["error"] = {"type": answer.error_type, "message": str(answer), "retryable": answer.retryable}
-        line["response_sha256"] = _answer_hash(line)
-        self._before = fields
+            line["response_sha256"] = _hash(line["error"])
+            line["request_id"] = answer.request_id
+        self._before = fields["messages"]
         self._append(wire.dumps(line) + b"\n")
 
     def close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+    def _stored(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """A message with the hashes of its blocks in their place."""
+        return {**message, "content": self._blocks.put(*message["content"])}
 
     def _append(self, data: bytes) -> None:
         try:
@@ -78,12 +107,13 @@ class ExchangeWriter:
             raise JournalError(f"{self._path}: an exchange could not be recorded: {error.strerror}") from error
 
 
-def read_exchanges(path: Path) -> list[Exchange]:
+def read_exchanges(path: Path, blocks: Blocks | None = None) -> list[Exchange]:
     """All whole exchanges of a file, requests put together again. An absent file has none.
 
     Raises JournalError for a line that is no exchange. What stands after the last newline is what an orchestrator
     was writing when it died, and is passed over.
     """
+    blocks = blocks or Blocks(path.parent)
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -91,10 +121,10 @@ def read_exchanges(path: Path) -> list[Exchange]:
     except OSError as error:
         raise JournalError(f"{path}: the exchanges cannot be read: {error.strerror}") from error
     exchanges: list[Exchange] = []
-    before: dict[str, Any] = {"messages": []}
+    before: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         try:
-            exchange, before = _read_line(line, before)
+            exchange, before = _read_line(line, before, blocks)
         except KeyError as error:
             raise JournalError(f"{path}: line {number} is damaged: it has no {error}") from error
         except (ValueError, TypeError, AttributeError) as error:
@@ -104,30 +134,37 @@ def read_exchanges(path: Path) -> list[Exchange]:
     return exchanges
 
 
-def _read_line(line: bytes, before: dict[str, Any]) -> tuple[Exchange, dict[str, Any]]:
-    """One exchange and the fields of its request. Raises ValueError, KeyError, TypeError where it is damaged."""
+def _read_line(line: bytes, before: list[dict[str, Any]], blocks: Blocks) -> tuple[Exchange, list[dict[str, Any]]]:
+    """One exchange and the messages of its request. Raises ValueError, KeyError, TypeError where it is damaged."""
     stored = wire.loads(line)
     if not isinstance(stored, dict):
         raise ValueError("it is no JSON object")
-    fields = {**before, **{key: stored[key] for key in ("system", "tools", "max_tokens") if key in stored}}
     kept = stored["keep"]
-    if not isinstance(kept, int) or not 0 <= kept <= len(before["messages"]):
-        raise ValueError(f"it keeps {kept!r} of {len(before['messages'])} messages")
-    fields["messages"] = before["messages"][:kept] + stored["messages"]
+    if not isinstance(kept, int) or not 0 <= kept <= len(before):
+        raise ValueError(f"it keeps {kept!r} of {len(before)} messages")
+    messages = before[:kept] + [_whole(message, blocks) for message in stored["messages"]]
+    fields = {**{name: blocks.get(stored[name]) for name in _CONSTANT}, "messages": messages, **stored["fields"]}
     request = ModelRequest.model_validate(fields).as_bytes()
-    response = ModelResponse.model_validate(stored["response"]) if "response" in stored else None
-    error = None if response else _error(**stored["error"])
-    is_intact = sha256(request).hexdigest() == stored["sha256"] and _answer_hash(stored) == stored["response_sha256"]
-    return Exchange(request, response, is_intact, error), fields
+    answer = _whole(stored["response"], blocks) if "response" in stored else stored["error"]
+    response = ModelResponse.model_validate(answer) if "response" in stored else None
+    error = None if response else _error(**answer)
+    is_intact = sha256(request).hexdigest() == stored["sha256"] and _hash(answer) == stored["response_sha256"]
+    known = {"system", "tools", "keep", "messages", "fields", "sha256", "response", "response_sha256", "error"}
+    about = {name: value for name, value in stored.items() if name not in known}
+    return Exchange(request, response, is_intact, error, about), messages
+
+
+def _whole(message: Mapping[str, Any], blocks: Blocks) -> dict[str, Any]:
+    return {**message, "content": [blocks.get(name) for name in message["content"]]}
 
 
 def _error(type: str, message: str, retryable: bool) -> ModelError:
-    return ModelError(message, retryable=retryable, error_type=type)
+    return model_error(type, message, retryable=retryable)
 
 
-def _answer_hash(line: dict[str, Any]) -> str:
+def _hash(answer: Any) -> str:
     """Covers the answer, be it a response or an error."""
-    return sha256(wire.dumps(line["response"] if "response" in line else line["error"])).hexdigest()
+    return sha256(wire.dumps(answer)).hexdigest()
 
 
 def _shared(before: list[Any], after: list[Any]) -> int:

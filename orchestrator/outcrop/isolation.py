@@ -24,7 +24,6 @@ from outcrop.launching.environment import environment_for
 from outcrop.launching.unconfined import TURNED_OFF, UnconfinedLauncher
 from outcrop.policy import build_policy
 from outcrop.reader import StreamReader
-from outcrop.settings import Settings
 from outcrop.stream import StreamScanner
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
@@ -91,9 +90,9 @@ class Proof:
 class IsolationProof:
     """Runs the probe once, in the background, and answers for every launch of this process."""
 
-    def __init__(self, workspace: Workspace, launcher: Launcher) -> None:
-        self._workspace, self._launcher = workspace, launcher
-        self._key = _key(launcher)
+    def __init__(self, workspace: Workspace, launcher: Launcher, *, wraps: bool = True) -> None:
+        self._workspace, self._launcher, self._wraps = workspace, launcher, wraps
+        self._key = _key(launcher, wraps)
         self._proving: asyncio.Task[Proof] | None = None
 
     def begin(self) -> None:
@@ -106,7 +105,7 @@ class IsolationProof:
 
     async def bubblewrap(self) -> str | None:
         """What cold starts are to be wrapped in. Waits for the probe, but not where there is no such program."""
-        return (await self._proof()).bubblewrap if _wrapper(self._launcher)[0] else None
+        return (await self._proof()).bubblewrap if _wrapper(self._launcher, self._wraps)[0] else None
 
     async def close(self) -> None:
         if self._proving is not None:
@@ -122,7 +121,7 @@ class IsolationProof:
         if cached is not None:
             return cached
         try:
-            found = await prove(self._workspace, self._launcher)
+            found = await prove(self._workspace, self._launcher, wraps=self._wraps)
         except (LaunchError, OSError, ValueError) as error:
             return Proof.none(f"the probe could not be run: {error}")
         self._write_cache(found)
@@ -145,10 +144,13 @@ class IsolationProof:
         temporary.replace(self._cache)
 
 
-async def prove(workspace: Workspace, launcher: Launcher) -> Proof:
-    """Run the probe as specialists are started here, and once more in bubblewrap. Raises LaunchError, ValueError."""
+async def prove(workspace: Workspace, launcher: Launcher, *, wraps: bool = True) -> Proof:
+    """Run the probe as specialists are started here, and once more in bubblewrap where it `wraps` cold starts.
+
+    Raises LaunchError, ValueError.
+    """
     found = judge(*await run_probe(workspace, launcher))
-    program, reason = _wrapper(launcher)
+    program, reason = _wrapper(launcher, wraps)
     if program is None:
         return Proof(found, found, None, reason)
     try:
@@ -250,22 +252,22 @@ def _by(alternatives: tuple[str, ...], layers: Mapping[str, str]) -> str:
     return taken
 
 
-def _wrapper(launcher: Launcher) -> tuple[str | None, str]:
+def _wrapper(launcher: Launcher, wraps: bool) -> tuple[str | None, str]:
     """The program to wrap cold starts in, or why there is none."""
     if isinstance(launcher, UnconfinedLauncher):
         return None, TURNED_OFF
-    if not Settings().bubblewrap:
-        return None, "turned off by OUTCROP_BUBBLEWRAP"
+    if not wraps:
+        return None, "turned off by the setting `bubblewrap`"
     program = find_bubblewrap()
     return program, "" if program else "there is no bwrap on the PATH"
 
 
-def _key(launcher: Launcher) -> str:
+def _key(launcher: Launcher, wraps: bool) -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     except OSError:
         boot = "unknown"
     where = f"{boot.strip()} {platform.release()} {os.geteuid()} {version('outcrop')} {sys.executable}"
-    program, _ = _wrapper(launcher)
+    program, _ = _wrapper(launcher, wraps)
     wrapper = f"{program} {Path(program).stat().st_mtime_ns}" if program else "none"
     return f"{where} {type(launcher).__name__} {wrapper}"

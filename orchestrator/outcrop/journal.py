@@ -13,6 +13,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -118,6 +119,8 @@ class Journal:
         self._ballast = path.with_name(".ballast")
         self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None
+        # Not one of the loop's threads: whoever fills those with slow work must not hold up the record.
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="outcrop-journal")
 
     @classmethod
     def create(cls, path: Path) -> Journal:
@@ -137,6 +140,8 @@ class Journal:
 
     async def append(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
         """Append one record; returns when it is on disk. Raises JournalError."""
+        if self._descriptor < 0:
+            raise JournalError(f"{self.path}: the journal is closed")
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((self._next(kind, record_id, body), future))
         if self._flusher is None or self._flusher.done():
@@ -153,6 +158,7 @@ class Journal:
         if self._flusher:
             await asyncio.wait([self._flusher])
         self.close_now()
+        self._writer.shutdown()
 
     def close_now(self) -> None:
         if self._descriptor >= 0:
@@ -170,7 +176,8 @@ class Journal:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
+                data = b"".join(line for line, _ in batch)
+                await asyncio.get_running_loop().run_in_executor(self._writer, self._write, data)
             except JournalError as error:
                 for _, future in batch:
                     if not future.done():

@@ -15,6 +15,8 @@ from outcrop.events import Watcher, nobody
 from outcrop.history import render_history
 from outcrop.journal import read
 from outcrop.launching import Launcher
+from outcrop.launching.nursery import choose_launcher
+from outcrop.launching.unconfined import UnconfinedLauncher
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
@@ -29,8 +31,10 @@ T = TypeVar("T")
 class Pool:
     """Specialists for hire: `async with Pool(workers=4) as pool: outcome = await pool.dispatch(...)`.
 
-    `model` is a name, a Model, or a mapping of roles to either. Any number of `dispatch` calls may wait at a time;
-    `workers` of them are at work. A plain `with` gives the same pool to threads, through `dispatch_sync`.
+    `model` is a name, a Model, or a mapping of roles to either. Any number of `dispatch` calls may wait at a time, each
+    at the cost of its order (over 10,000 not even that); `workers` of them are at work. A plain `with` gives the same
+    pool to threads, through `dispatch_sync`.
+    `unconfined` leaves out every layer of confinement but the limits; the outcomes say so.
     Opening raises WorkspaceError (WorkspaceBusyError where another run holds the workspace).
     """
 
@@ -43,23 +47,32 @@ class Pool:
         watcher: Watcher = nobody,
         launcher: Launcher | str = "auto",
         settings: Settings | None = None,
+        unconfined: bool = False,
     ) -> None:
-        self._settings = settings or Settings()
+        self._workspace, self._watcher = Workspace(workspace), watcher
+        self._settings = settings or Settings.load(self._workspace.folder)
         self._workers = self._settings.workers if workers is None else workers
-        self._choice: ModelChoice = model if model is not None else self._settings.model
-        self._workspace, self._watcher, self._launcher = Workspace(workspace), watcher, launcher
+        self._choice = model
+        self._launcher, self._is_unconfined = launcher, unconfined
         self._desk: Desk | None = None
         self._opened = AsyncExitStack()
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._taken = asyncio.Semaphore(limits.OPEN_DISPATCHES)
         self._background: BackgroundLoop | None = None
 
     async def __aenter__(self) -> Pool:
         async with AsyncExitStack() as stack:
-            models = ModelTable(self._choice)
+            models = ModelTable(self._choice, self._settings)
+            launcher: Launcher | str = self._launcher
+            if self._is_unconfined:
+                chosen = choose_launcher(launcher, self._workspace.home / "cache")
+                launcher = UnconfinedLauncher(chosen)
             shared = await stack.enter_async_context(
-                Shared.opened(self._workspace, models, self._workers, self._settings.model_calls, self._launcher)
+                Shared.opened(self._workspace, models, self._workers, self._settings.model_calls, launcher)
             )
-            self._desk = await Desk.open(shared, {"kind": "pool", "objective": None}, watcher=self._watcher)
+            self._desk = await Desk.open(
+                shared, {"kind": "pool", "objective": None, "unconfined": self._is_unconfined}, watcher=self._watcher
+            )
             stack.push_async_callback(self._desk.close)
             self._opened = stack.pop_all()
         return self
@@ -70,11 +83,13 @@ class Pool:
         """End what is under way (it is recorded as cancelled) and give the workspace back."""
         self._open_desk()
         self._desk = None
-        for task in self._under_way:
+        under_way = list(self._under_way)
+        for task in under_way:
             task.cancel()
-        if self._under_way:
-            await asyncio.wait(self._under_way)
-        await self._opened.aclose()
+        try:
+            await _all_ended(under_way)
+        finally:
+            await self._opened.aclose()
 
     async def dispatch(
         self,
@@ -95,19 +110,22 @@ class Pool:
         goes, the answer is an outcome; raises UsageError and PathError for an order that makes no sense, JournalError
         when the record cannot be kept, and CancelledError, after the process was ended, when the caller is cancelled.
         """
-        desk = self._open_desk()
-        order = desk.order(
-            specialist,
-            objective,
-            data,
-            context,
-            timeout=timeout,
-            grace=grace,
-            environment=environment,
-            require=require,
-            command=command,
-        )
-        return await self._tracked(desk.dispatch(order))
+        self._open_desk()
+        async with self._taken:
+            # It may have been closed while this call waited.
+            desk = self._open_desk()
+            order = desk.order(
+                specialist,
+                objective,
+                data,
+                context,
+                timeout=timeout,
+                grace=grace,
+                environment=environment,
+                require=require,
+                command=command,
+            )
+            return await self._tracked(desk.dispatch(order))
 
     @property
     def run_folder(self) -> RunFolder:
@@ -148,7 +166,7 @@ class Pool:
             return await task
         except asyncio.CancelledError:
             task.cancel()
-            await asyncio.wait([task])
+            await _all_ended([task])
             raise
 
     def _open_desk(self) -> Desk:
@@ -162,3 +180,15 @@ class Pool:
                 "dispatch_sync needs the pool in a plain `with` block; in async code use `await dispatch`"
             )
         return self._background
+
+
+async def _all_ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Wait until tasks that were cancelled have ended, which has a bound; a cancellation meanwhile is raised then."""
+    cancelled: asyncio.CancelledError | None = None
+    while pending := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(pending)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled

@@ -11,11 +11,12 @@ from functools import partial
 
 from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.history import History
-from outcrop.lead.agent import lead_agent, render_tail
+from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import digest, lead_schemas
 from outcrop.playback import Answers, EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
 from outcrop.recovery import RunRecord
+from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
@@ -82,7 +83,7 @@ class _LeadReplay:
         self.playback = Playback(self.exchanges)
         data = [entry["path"] for entry in run.about.get("data", [])]
         tools = RecordedTools(lead_schemas(), _lead_answers(run), self.playback)
-        self.agent = lead_agent(self.playback, tools, run.about.get("objective") or "", data, self._tail)
+        self.agent = lead_agent(self.playback, tools, run.about.get("objective") or "", data, self._tail, _turns(run))
 
     def walk(self) -> Walked:
         return walk(self.agent)
@@ -130,12 +131,13 @@ def _other_answer(run: RunRecord, walked: Walked) -> str | None:
     recorded = run.answer.model_dump(include={"status", "summary", "findings", "recommendations", "blockers", "errors"})
     given = {"status": "error", "summary": "", "findings": [], "recommendations": [], "blockers": [], "errors": []}
     if isinstance(walked.end, AgentEnd) and walked.end.answer:
-        given |= walked.end.answer.model_dump()
-        if given["status"] == "success" and not all(outcome.is_good for outcome in run.outcomes):
-            # As the run does it: a success is no more than partial where a dispatch failed.
+        given |= walked.end.answer.model_dump(exclude={"claims"})
+        is_refuted = any(claim.verdict == "refuted" for claim in run.answer.claims)
+        if given["status"] == "success" and (is_refuted or not all(outcome.is_good for outcome in run.outcomes)):
+            # As the run does it: a success is no more than partial where a dispatch failed or a figure is refuted.
             given["status"] = "partial"
     elif isinstance(walked.end, ModelError):
-        given["errors"] = [f"model: {walked.end}"]
+        given |= {"status": status_of_failure(walked.end), "errors": [f"model: {walked.end}"]}
     elif isinstance(walked.end, AgentEnd):
         given["errors"] = [f"{walked.end.stop}: {walked.end.reason}"]
     differing = [name for name in given if given[name] != recorded[name]]
@@ -150,7 +152,17 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     playback = Playback(exchanges)
     tools = RecordedTools([tool.schema() for tool in role.tools], answers_in(exchanges), playback)
     blocks = opening(start.body["objective"], start.body["data"], context, pins)
-    walked = walk(Agent(playback, tools, system=role.prompt(), opening=blocks, answer=SpecialistAnswer))
+    turns = start.body.get("turns", limits.AGENT_TURNS)
+    walked = walk(
+        Agent(
+            playback,
+            tools,
+            system=role.prompt(turns),
+            opening=blocks,
+            answer=SpecialistAnswer,
+            max_turns=turns,
+        )
+    )
     difference = playback.difference or _other_count(run, start.id, exchanges)
     if not difference and not playback.is_used_up:
         difference = f"the record goes on after prompt {playback.compared}, but {walked.says}"
@@ -190,6 +202,11 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OutcropError):
         return str(error)
     return f"the record is damaged: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def _turns(run: RunRecord) -> int:
+    """How many turns the lead had."""
+    return int(run.about.get("turns", limits.LEAD_TURNS))
 
 
 def _lead_answers(run: RunRecord) -> Answers:

@@ -9,13 +9,14 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from outcrop import figures
 from outcrop.background import BackgroundLoop
 from outcrop.desk import Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
 from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Launcher
-from outcrop.lead.agent import lead_agent, render_tail
+from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import LeadToolbox
 from outcrop.models import ModelChoice, ModelTable
@@ -56,10 +57,10 @@ class Run:
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
     ) -> None:
-        self._settings = settings or Settings()
         self._objective, self._given_data = checked_objective(objective), data
         self._workspace = shared.workspace if shared else Workspace(workspace)
-        self._choice: ModelChoice = model if model is not None else self._settings.model
+        self._settings = settings or (shared.models.settings if shared else Settings.load(self._workspace.folder))
+        self._choice = model
         self._workers = self._settings.workers if workers is None else workers
         self._pins, self._watcher, self._shared = Pins(pins), watcher, shared
         self._on_open, self._launcher = on_open, launcher
@@ -71,7 +72,8 @@ class Run:
         async with AsyncExitStack() as stack:
             shared = self._shared or await self._opened(stack)
             shared.launcher.warm()
-            about = {"kind": "run", "objective": self._objective, "pins": self._pins.as_dict()}
+            turns = shared.models.parameters(LEAD).turns
+            about = {"kind": "run", "objective": self._objective, "pins": self._pins.as_dict(), "turns": turns}
             self.desk = await Desk.open(shared, about, data, self._watcher)
             stack.push_async_callback(self.desk.close)
             if self._on_open:
@@ -79,7 +81,7 @@ class Run:
             return await _Work(self.desk, self._objective, data, self._pins, self._watcher).run()
 
     async def _opened(self, stack: AsyncExitStack) -> Shared:
-        models, calls = ModelTable(self._choice), self._settings.model_calls
+        models, calls = ModelTable(self._choice, self._settings), self._settings.model_calls
         return await stack.enter_async_context(
             Shared.opened(self._workspace, models, self._workers, calls, self._launcher)
         )
@@ -104,12 +106,13 @@ class _Work:
 
     async def run(self) -> RunOutcome:
         model = _RecordedTurns(self._desk, self._line, self._desk.watcher)
-        agent = lead_agent(model, self._toolbox, self._objective, self._data, self._tail)
+        turns = self._desk.gateway.models.parameters(LEAD).turns or limits.LEAD_TURNS
+        agent = lead_agent(model, self._toolbox, self._objective, self._data, self._tail, turns)
         try:
             end = await agent.run()
-            outcome = self._answered(end)
+            outcome = await self._checked(self._answered(end), end)
         except ModelError as error:
-            outcome = self._outcome("error", errors=[f"model: {error}"])
+            outcome = self._outcome(status_of_failure(error), errors=[f"model: {error}"])
         except asyncio.CancelledError:
             cancelled = self._outcome("cancelled", errors=["the run was cancelled"])
             self._desk.journal.append_now("event", self._desk.folder.run_id, _answer_note(cancelled))
@@ -125,13 +128,31 @@ class _Work:
     def _answered(self, end: AgentEnd) -> RunOutcome:
         if not isinstance(end.answer, LeadAnswer):
             return self._outcome("error", errors=[f"{end.stop}: {end.reason}"])
-        return self._outcome(**end.answer.model_dump())
+        return self._outcome(**end.answer.model_dump(exclude={"claims"}))
+
+    async def _checked(self, outcome: RunOutcome, end: AgentEnd) -> RunOutcome:
+        """The answer with its figures computed again from their tables; one that is refuted makes it partial."""
+        own = end.answer.claims if isinstance(end.answer, LeadAnswer) else []
+        texts = figures.texts_of(outcome)
+        claims = figures.claims_behind(texts, own, self._toolbox.outcomes)
+        checked = await figures.check_claims(claims, self._desk.call_tool) if claims else []
+        traced = figures.trace(texts, checked)
+        said = figures.told(traced, checked)
+        return outcome.model_copy(
+            update={
+                "claims": checked,
+                "figures": traced,
+                "warnings": [*outcome.warnings, *said],
+                "status": "partial" if said and outcome.status == "success" else outcome.status,
+            }
+        )
 
     def _outcome(self, status: Any, **fields: Any) -> RunOutcome:
         # Those of one turn end in any order; they are told in the order in which they were given out.
         outcomes = sorted(self._toolbox.outcomes, key=lambda outcome: outcome.dispatch_id)
         bad = [outcome for outcome in outcomes if not outcome.is_good]
         warnings = [f"{len(bad)} of {len(outcomes)} dispatches did not succeed"] if bad and status == "success" else []
+        warnings += self._line.warnings
         artifacts = {artifact.path: artifact for outcome in outcomes for artifact in outcome.artifacts}
         return RunOutcome(
             run_id=self._desk.folder.run_id,
@@ -142,7 +163,7 @@ class _Work:
             dispatches=[_line(outcome) for outcome in outcomes],
             data=list(self._data),
             model=self._line.model_name,
-            usage=_total_usage(self._line, outcomes),
+            usage=_total_usage(self._line, outcomes, self._desk.ledger.report()),
             started_at=self._started_at,
             duration_s=round(time.monotonic() - self._started, 3),
             run_folder=str(self._desk.folder.path),
@@ -178,8 +199,9 @@ def _line(outcome: Outcome) -> DispatchLine:
     )
 
 
-def _total_usage(line: Line, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _total_usage(line: Line, outcomes: Sequence[Outcome], spending: dict[str, Any] | None) -> dict[str, Any]:
     total = line.usage
     for outcome in outcomes:
         total = total.plus(Usage.model_validate({k: v for k, v in outcome.usage.items() if k in Usage.model_fields}))
-    return {"turns": line.turns + sum(o.usage.get("turns", 0) for o in outcomes), **total.model_dump()}
+    turns = line.turns + sum(o.usage.get("turns", 0) for o in outcomes)
+    return {"turns": turns, **total.model_dump(), **({"spending": spending} if spending else {})}

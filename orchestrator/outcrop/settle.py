@@ -66,7 +66,9 @@ def errors_of(seen: Observed, status: Status) -> list[str]:
     if seen.spawn_error:
         errors.append(seen.spawn_error)
     elif status in ("cancelled", "output_limit", "budget", "timeout"):
-        errors.append(seen.ended_because + _how_it_ended(seen))
+        # A specialist that could go on reporting has said so itself.
+        if not any(seen.ended_because in said for said in errors):
+            errors.append(seen.ended_because + _how_it_ended(seen))
     elif status == "protocol_error" and seen.scanner.fault:
         more = f" ({seen.scanner.fault_count} such lines)" if seen.scanner.fault_count > 1 else ""
         errors.append(f"{seen.scanner.fault}{more}")

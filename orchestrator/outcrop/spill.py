@@ -50,6 +50,17 @@ def open_private(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
+def append_private(path: Path, data: bytes) -> None:
+    """Add to a file that only the owner may read, made where there is none, in one go. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
+
+
 def sha256_of_bytes(data: bytes) -> str:
     """SHA-256 (hex)."""
     return sha256(data).hexdigest()

@@ -35,13 +35,17 @@ def progress_view(*, quiet: bool) -> Iterator[Watcher]:
 
 
 class PlainLines:
-    """A line for each start and end. When nobody reads them any more, none are written."""
+    """A line for each start and end, the lead's first. When nobody reads them any more, none are written."""
 
     def __init__(self) -> None:
         self._is_read = True
 
     def take(self, event: Event) -> None:
-        if isinstance(event, DispatchStarted):
+        if isinstance(event, LeadTurn):
+            if event.number > 1:
+                return
+            text = "lead started: it plans the work"
+        elif isinstance(event, DispatchStarted):
             text = f"{_short(event.dispatch_id)} {event.specialist} started: {event.objective}"
         elif isinstance(event, DispatchEnded):
             end = event.outcome

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outcrop.gateway import QueueClock
+from outcrop.hands import Hands
 from outcrop.launching import Child
 from outcrop.reader import StreamReader
 from outcrop.settle import Observed
@@ -36,8 +37,9 @@ class Patience:
 class Watch:
     """Watches one process and writes down what it saw. `clock` is told of time spent waiting for a model call."""
 
-    def __init__(self, patience: Patience, scanner: StreamScanner, seen: Observed) -> None:
-        self._patience, self._scanner, self._seen = patience, scanner, seen
+    def __init__(self, patience: Patience, scanner: StreamScanner, seen: Observed, hands: Hands) -> None:
+        self._patience, self._scanner, self._seen, self._hands = patience, scanner, seen, hands
+        self._counts_from = 0.0
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._is_cancelled = False
@@ -47,16 +49,20 @@ class Watch:
         self._is_cancelled = True
         self._changed.set()
 
-    async def to_the_end(self, child: Child, transcript: Path) -> None:
-        """Return when the process and everything in its session have ended and its pipes are read out."""
+    async def to_the_end(self, child: Child, transcript: Path, counts_from: float) -> None:
+        """Return when the process and everything in its session have ended and its pipes are read out.
+
+        The wall clock counts from now on, or from `counts_from` (monotonic) where the start took longer.
+        """
         reader = StreamReader(child.stdout, child.stderr, self._scanner, transcript, self._on_change)
+        self._counts_from = min(reader.started_at, counts_from)
         child.exited.add_done_callback(lambda _: self._changed.set())
         reader.start()
         try:
             await self._until_something_is_to_end(child, reader)
             await self._end(child, reader)
         finally:
-            await asyncio.to_thread(reader.stop)
+            await self._hands.do(reader.stop)
             child.close()
         self._seen.exit = child.exited.result() if child.exited.done() else None
         self._look(reader)
@@ -64,7 +70,7 @@ class Watch:
         self._seen.stderr = reader.stderr.text()
         self._seen.transcript_error = reader.transcript_error
         if self._seen.stderr:
-            await asyncio.to_thread(_keep_stderr, transcript.with_suffix(".stderr"), self._seen.stderr)
+            await self._hands.do(_keep_stderr, transcript.with_suffix(".stderr"), self._seen.stderr)
 
     async def _until_something_is_to_end(self, child: Child, reader: StreamReader) -> None:
         while True:
@@ -84,7 +90,7 @@ class Watch:
         silent_seconds = time.monotonic() - reader.last_byte_at
         heard = f"the last output came {silent_seconds:.1f} s before" if reader.has_spoken else "no output came"
         found = [
-            (reader.started_at + wall + queued, f"timeout: the wall-clock limit of {wall:g} s was reached; {heard}")
+            (self._counts_from + wall + queued, f"timeout: the wall-clock limit of {wall:g} s was reached; {heard}")
         ]
         if not self._patience.is_built_in or self.clock.is_waiting:
             return found
@@ -109,7 +115,7 @@ class Watch:
 
     async def _let_it_exit(self, child: Child, reader: StreamReader) -> None:
         """After its completion a process has the grace time, but not beyond the wall-clock limit."""
-        wall_at = reader.started_at + self._patience.timeout_seconds + self.clock.seconds()
+        wall_at = self._counts_from + self._patience.timeout_seconds + self.clock.seconds()
         until = min(time.monotonic() + self._patience.grace_seconds, max(wall_at, time.monotonic()))
         while not (child.exited.done() or self._seen.ended_by):
             left = until - time.monotonic()
@@ -130,7 +136,7 @@ class Watch:
     async def _drain(self, reader: StreamReader) -> None:
         """Give the reader time for what is in the pipes, little of it where somebody else still holds them."""
         started = time.monotonic()
-        while not reader.is_done:
+        while not (reader.is_done or self._is_cancelled):
             self._changed.clear()
             allowed = _DRAIN_AFTER_COMPLETION_SECONDS if self._scanner.valid else _DRAIN_SECONDS
             left = started + allowed - time.monotonic()

@@ -62,7 +62,7 @@ FIRST_MESSAGE_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 BEAT_SECONDS = 5.0
 QUEUED_MODEL_SECONDS = 3_600.0
-MODEL_SECONDS = 600.0
+MODEL_SECONDS = 1_800.0
 MODEL_SILENCE_SECONDS = 120.0
 MODEL_CONNECT_SECONDS = 10.0
 MODEL_ATTEMPTS = 8
@@ -308,14 +308,14 @@ LIMITS: tuple[Limit, ...] = (
         "time queued in the gateway",
         QUEUED_MODEL_SECONDS,
         "seconds",
-        "outcrop.gateway",
+        "outcrop.rates",
         "does not count against the dispatch; past it the request fails",
     ),
     Limit(
         "one model call",
         MODEL_SECONDS,
         "seconds",
-        "outcrop.models.anthropic.client",
+        "outcrop.models.anthropic.model",
         "then it counts as broken and is made again",
     ),
     Limit(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from servers.messages_api import MessagesApi
+from servers.turns import Answer, in_turn
 
 from outcrop import Pool
 
@@ -22,6 +25,24 @@ def complete(answer=1, status="success", **more):
 """
 
 Program = Callable[[str], list[str]]
+Serving = Callable[..., MessagesApi]
+
+
+@pytest.fixture
+def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
+    """Start a server of the Messages API that gives these turns, with the environment that leads to it."""
+    running: list[MessagesApi] = []
+
+    def start(*turns: Answer, **options: Any) -> MessagesApi:
+        api = MessagesApi(in_turn(*turns) if turns else None, **options).__enter__()
+        running.append(api)
+        for name, value in api.environment().items():
+            monkeypatch.setenv(name, value)
+        return api
+
+    yield start
+    for api in running:
+        api.__exit__(None, None, None)
 
 
 @pytest.fixture

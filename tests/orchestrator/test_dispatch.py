@@ -96,7 +96,7 @@ async def test_every_end_has_its_status_and_says_why(
 
 async def test_partial_findings_survive_a_timeout(pool: Pool, program: Any) -> None:
     command = program("say(type='progress', partial={'found': 7}); time.sleep(60)")
-    outcome = await pool.dispatch("mine", command=command, timeout=1.0, grace=0.2)
+    outcome = await pool.dispatch("mine", command=command, timeout=3.0, grace=0.2)
     assert outcome.results == {"found": 7}
     assert "partial findings" in outcome.warnings[0]
 

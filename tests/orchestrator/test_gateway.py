@@ -16,6 +16,7 @@ from outcrop.exchanges import read_exchanges
 from outcrop.gateway import Gateway, QueueClock
 from outcrop.models import ModelTable
 from outcrop.models.scripted import turn
+from outcrop.rates import RateGovernor
 from outcrop.recovery import open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
@@ -30,7 +31,7 @@ REQUEST = {"system": "s", "messages": [{"role": "user", "content": [{"type": "te
 async def channel(tmp_path: Path) -> AsyncIterator[Any]:
     (tmp_path / "exchanges").mkdir()
     model = ScriptedModel([turn(text="one", turn_id="m1"), turn(text="two", turn_id="m2")])
-    gateway = Gateway(ModelTable(model), RunFolder(tmp_path), asyncio.Semaphore(1))
+    gateway = Gateway(ModelTable(model), RunFolder(tmp_path), RateGovernor(1))
     ours, theirs = socket.socketpair()
     serving = asyncio.create_task(gateway.line("d1", "analytics").serve(ours))
     reader, writer = await asyncio.open_unix_connection(sock=theirs)
@@ -92,7 +93,7 @@ async def test_time_in_the_queue_is_counted_apart(tmp_path: Path) -> None:
             await release.wait()
             return turn(text="done", turn_id="x")
 
-    gateway = Gateway(ModelTable(Slow()), RunFolder(tmp_path), asyncio.Semaphore(1))
+    gateway = Gateway(ModelTable(Slow()), RunFolder(tmp_path), RateGovernor(1))
     request = ModelRequest.model_validate(REQUEST)
     changes = asyncio.Event()
     waiting_clock = QueueClock(changes.set)
@@ -166,13 +167,13 @@ def turn_with_ids(*ids: str) -> ModelResponse:
 async def test_whatever_a_model_does_becomes_a_model_error_and_is_recorded(tmp_path: Path, habit: str) -> None:
     (tmp_path / "exchanges").mkdir()
     does, words = HABITS[habit]
-    places = asyncio.Semaphore(1)
+    places = RateGovernor(1)
     line = Gateway(ModelTable(Odd(does)), RunFolder(tmp_path), places).line("d1", "analytics")
     with pytest.raises(ModelError) as caught:
         await line.create(ModelRequest.model_validate(REQUEST))
     line.close()
     assert words in str(caught.value)
-    assert not places.locked()
+    assert places.under_way == 0
     [exchange] = read_exchanges(tmp_path / "exchanges" / "d1.jsonl")
     assert exchange.is_intact
     assert str(exchange.error) == str(caught.value)
@@ -212,7 +213,7 @@ async def test_a_specialist_whose_model_is_odd_says_why_it_failed(workspace: Pat
 async def test_a_turn_becomes_what_its_record_says_before_anyone_acts_on_it(tmp_path: Path) -> None:
     (tmp_path / "exchanges").mkdir()
     given = turn(("pin", {"pair": (1, 2), "huge": 10**30, "small": 1e-7}))
-    line = Gateway(ModelTable(Odd(lambda: given)), RunFolder(tmp_path), asyncio.Semaphore(1)).line("d1", "analytics")
+    line = Gateway(ModelTable(Odd(lambda: given)), RunFolder(tmp_path), RateGovernor(1)).line("d1", "analytics")
     answer = await line.create(ModelRequest.model_validate(REQUEST))
     line.close()
     [exchange] = read_exchanges(tmp_path / "exchanges" / "d1.jsonl")
@@ -226,7 +227,7 @@ async def test_a_wait_for_a_free_call_that_is_too_long_is_recorded_too(
 ) -> None:
     (tmp_path / "exchanges").mkdir()
     monkeypatch.setattr(limits, "QUEUED_MODEL_SECONDS", 0.0)
-    line = Gateway(ModelTable("offline"), RunFolder(tmp_path), asyncio.Semaphore(0)).line("d1", "analytics")
+    line = Gateway(ModelTable("offline"), RunFolder(tmp_path), RateGovernor(0)).line("d1", "analytics")
     with pytest.raises(ModelError, match="no model call became free") as caught:
         await line.create(ModelRequest.model_validate(REQUEST))
     line.close()

@@ -119,6 +119,14 @@ async def test_a_full_disk_is_a_typed_error_for_everyone_who_waits(tmp_path: Pat
     assert "No space left" in str(found[0])
 
 
+async def test_a_journal_that_was_closed_says_so(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path / "journal.jsonl")
+    await journal.append("event", "r", {"kind": "x"})
+    await journal.close()
+    with pytest.raises(JournalError, match="closed"):
+        await asyncio.wait_for(journal.append("event", "r", {"kind": "x"}), 10)
+
+
 def test_what_was_in_flight_when_the_orchestrator_died_becomes_interrupted(tmp_path: Path) -> None:
     journal = Journal.create(tmp_path / "journal.jsonl")
     journal.append_now("run", "r", {"kind": "pool"})

@@ -179,7 +179,7 @@ def test_all_columns_but_some_are_listed() -> None:
 @pytest.mark.parametrize(
     ("tool", "clause", "word"),
     [
-        ("cluster", "cluster Cu and Zn using Gaussian mixtures", "Gaussian mixtures"),
+        ("cluster", "cluster Cu and Zn using spectral clustering", "spectral"),
         ("cluster", "cluster Cu and Zn with random forest", "random forest"),
         ("cluster", "cluster Cu and Zn, pick the number by silhouette", "by silhouette"),
         ("correlate", "correlate Cu and Zn by mutual information", "mutual information"),
@@ -215,11 +215,9 @@ def test_correlations(clause: str, expected: dict[str, Any]) -> None:
     assert arguments("correlate", clause) == expected
 
 
-def test_one_column_cannot_be_correlated_and_the_question_stays_open() -> None:
-    binding = bound("correlate", "which elements follow copper")
-    assert binding.calls == [{"path": "soil.csv"}]
-    assert binding.blockers == ["columns needs 2 columns at least, Cu is named: correlate took all measured ones"]
-    assert '"sulphide content" names none' in refusal("correlate", "how Cu relates to sulphide content")
+def test_one_column_is_correlated_with_all_others_but_not_with_what_is_no_column() -> None:
+    assert arguments("correlate", "which elements follow copper") == {"target": "Cu", "method": "spearman"}
+    assert '"sulphide content", which names no column' in refusal("correlate", "how Cu relates to sulphide content")
 
 
 @pytest.mark.parametrize(

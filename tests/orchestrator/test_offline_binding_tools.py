@@ -128,8 +128,8 @@ def test_conditions_that_all_hold_become_a_chain() -> None:
 @pytest.mark.parametrize(
     ("tool", "clause", "reason"),
     [
-        ("filter_rows", "keep rows with Cu above 100 or Zn below 200", "joined by or"),
-        ("filter_rows", "drop rows with Cu above 100 and Zn below 200", "to be removed"),
+        ("filter_rows", "keep rows with Cu above 100 or Zn below 200 and Pb above 3", "a mix of and/or"),
+        ("threshold", "drop rows with Cu above the 90th percentile", "say which rows are to be kept"),
         ("filter_rows", "keep rows with Cu above 0.5 %", "Cu is in ppm, the condition in %"),
         ("filter_rows", "keep rows with Cu", "which rows are meant is not said as a condition"),
         ("summarize", "summarise Zn where Cu is above 1", "summarize takes no condition (Cu > 1)"),

@@ -179,6 +179,7 @@ def test_names_of_columns_do_not_begin_a_task() -> None:
         ("run check_missing", "check_missing"),
         ("replace values below detection by half the detection limit", "parse_detection_limits"),
         ("show the first 10 rows", "query_data"),
+        ("rank the holes by copper metal", "profile_intervals"),
     ],
 )
 def test_a_clause_finds_its_tool(clause: str, name: str) -> None:
@@ -192,7 +193,6 @@ def test_a_clause_finds_its_tool(clause: str, name: str) -> None:
         "email the summary to Bob",
         "export the clusters to Excel",
         "plot it nicely",
-        "rank the holes by copper metal",
         "",
         "…",
     ],

@@ -148,7 +148,7 @@ def test_excluding_in_the_end_is_a_removal_before_the_task() -> None:
         "Select samples with Pb over 50, and plot",
         "rows with Zn > 100 should not be removed, then summarise Zn",
         "keep rows except those without Zn > 100, then summarise Zn",
-        "remove rows with Zn > 100 and Pb > 3, then summarise Zn",
+        "remove rows with Zn > 100 and Pb > 3 or As > 2, then summarise Zn",
         "Restrict to the rich samples. Then summarise Zn",
     ],
 )

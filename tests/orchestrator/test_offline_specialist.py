@@ -108,10 +108,10 @@ async def test_an_unknown_column_is_an_error_that_offers_the_closest_names() -> 
 
 async def test_a_method_that_is_not_offered_is_a_gap_and_nothing_is_called() -> None:
     bench = Bench("analytics", written)
-    answer = await work(bench, "analytics", "cluster on Au and Cu using Gaussian mixtures")
+    answer = await work(bench, "analytics", "cluster on Au and Cu using spectral clustering")
     assert [name for name, _ in bench.called] == ["inspect_dataset"]
     assert answer.status == "capability_gap"
-    assert '"Gaussian mixtures" is not offered by cluster' in answer.blockers[0]
+    assert '"spectral" is not offered by cluster' in answer.blockers[0]
     assert answer.gap is not None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from outcrop import Run, ScriptedModel
+from outcrop.blocks import FILE_NAME
 from outcrop.cli.main import run as command
 from outcrop.journal import Journal, encode
 from outcrop.models.scripted import turn
@@ -109,6 +110,19 @@ def stray_exchange(folder: Path) -> None:
     shutil.copy(specialist(folder), folder / "exchanges" / "d0002-0.jsonl")
 
 
+def pieces(old: bytes, new: bytes) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        path = folder / "exchanges" / FILE_NAME
+        assert old in path.read_bytes()
+        path.write_bytes(path.read_bytes().replace(old, new))
+
+    return damage
+
+
+def without_piece(marker: bytes) -> Callable[[Path], None]:
+    return lambda folder: change(folder / "exchanges" / FILE_NAME, without(marker))
+
+
 DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
     "all exchanges deleted": (no_exchanges, "3 prompts were sent, 0 are recorded"),
     "the lead's exchanges deleted": (
@@ -133,8 +147,14 @@ DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
     "an answer that is none": (lead_lines(replaced(b'"assistant"', b'"x"')), "line 3 is damaged: messages."),
     "an answer removed": (lead_lines(replaced(b'"response"', b'"x"')), "line 3 is damaged"),
     "a count of kept messages that is none": (lead_lines(replaced(b'"keep":1', b'"keep":null', 1)), "is damaged"),
-    "the final answer rewritten": (lead_lines(replaced(b'"cleaned"', b'"CLEANED"')), "prompt 3: the record is damaged"),
-    "a specialist's answer rewritten": (work_lines(replaced(b"1 removed", b"9 removed")), "prompt 2: the record is"),
+    "the final answer rewritten": (pieces(b'"cleaned"', b'"CLEANED"'), "line 3 is damaged: the piece"),
+    "a specialist's answer rewritten": (pieces(b"1 removed", b"9 removed"), "line 2 is damaged: the piece"),
+    "a piece removed": (without_piece(b'"cleaned"'), "is not recorded"),
+    "how an answer ended rewritten": (
+        lead_lines(replaced(b"tool_use", b"end_turn")),
+        "prompt 3: the record is damaged",
+    ),
+    "how a specialist's ended rewritten": (work_lines(replaced(b"tool_use", b"end_turn")), "prompt 2: the record is"),
     "an exchange file that is a folder": (as_folder, "cannot be read"),
     "exchanges of nobody": (stray_exchange, "the journal does not know it"),
     "a dispatch removed from the journal": (

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from outcrop import Run, ScriptedModel
+from outcrop.blocks import FILE_NAME
 from outcrop.exchanges import read_exchanges
 from outcrop.models.scripted import turn
 from outcrop.recovery import open_run
@@ -128,7 +129,7 @@ async def test_every_prompt_is_rebuilt_byte_for_byte(finished: Any) -> None:
 
 async def test_a_changed_record_is_found_and_shown(finished: Any) -> None:
     outcome, _ = finished
-    path = Path(outcome.run_folder) / "exchanges" / "lead.jsonl"
+    path = Path(outcome.run_folder) / "exchanges" / FILE_NAME
     path.write_bytes(path.read_bytes().replace(b"drop duplicates", b"drop everything"))
     checked = await asyncio.to_thread(verify, open_run(RunFolder(Path(outcome.run_folder))))
     assert checked[0].difference is not None
@@ -139,7 +140,8 @@ async def test_exchanges_store_each_message_once(finished: Any) -> None:
     path = Path(outcome.run_folder) / "exchanges" / "lead.jsonl"
     exchanges = read_exchanges(path)
     assert [exchange.request for exchange in exchanges] == [request.as_bytes() for request in model.requests]
-    assert path.read_text().count("clean the assays") == 1
+    assert path.read_text().count("clean the assays") == 0
+    assert (path.parent / FILE_NAME).read_text().count("clean the assays") == 1
 
 
 async def test_replay_starts_no_process_and_needs_no_path(finished: Any, workspace: Path) -> None:

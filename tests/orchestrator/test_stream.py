@@ -210,3 +210,13 @@ def test_nesting_is_bounded_in_every_field(field: str, depth: int) -> None:
 
 def test_of_two_completions_on_one_line_the_last_wins() -> None:
     assert answer_of(scan(completion("first") + completion("second") + b"\n")) == "second"
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"), [(b"epoch {1} of {2} ", b""), (b"", b'{"type":"progress"}'), (b"\\", b"}")]
+)
+def test_a_glued_completion_with_its_id_at_the_end_is_found(before: bytes, behind: bytes) -> None:
+    rows = [{"name": {"n": n}} for n in range(1_000)]
+    message = {"results": {"rows": rows, "answer": "kept"}, "type": "completion", "status": "success"}
+    line = json.dumps({**message, "dispatch_id": ID}).encode()
+    assert answer_of(scan(before + line + behind + b"\n")) == "kept"

@@ -55,6 +55,7 @@ def loaded_by(statement: str) -> set[str]:
         "import outcrop_specialists.work",
         "from outcrop_specialists.tools.registry import all_tools; all_tools()",
         "import outcrop.models.offline.model",
+        "import outcrop.models.anthropic, outcrop.gateway, outcrop.run",
     ],
 )
 def test_no_heavy_library_is_loaded_before_it_is_used(statement: str) -> None:

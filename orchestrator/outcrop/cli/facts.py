@@ -38,11 +38,14 @@ def tools(options: Namespace) -> int:
 
 
 def limits(options: Namespace) -> int:
-    """Every limit."""
+    """Every limit, and the settings that hold in a workspace."""
+    from outcrop.settings import Settings, effective
     from outcrop_schemas.limits import LIMITS
 
+    settings = effective(Settings.load(options.workspace))
     if options.json:
-        say_json([vars(limit) for limit in LIMITS])
+        told = [{"setting": name, "value": value, "origin": origin} for name, value, origin in settings]
+        say_json([*(vars(limit) for limit in LIMITS), *told])
     else:
         rows = [
             (
@@ -55,6 +58,8 @@ def limits(options: Namespace) -> int:
             for limit in LIMITS
         ]
         table(rows, ("limit", "value", "unit", "enforced in", "how"))
+        say()
+        table(settings, ("setting", "value", "from"))
     return GOOD
 
 
@@ -72,6 +77,8 @@ def doctor(options: Namespace) -> int:
         for name, isolation in report.isolation.items():
             proof = f" ({isolation.proof})" if isolation.proof else ""
             say(f"  {'yes' if isolation.active else 'no '}  {name}: {isolation.by}{proof}")
+        if missing := [name for name, isolation in report.isolation.items() if not isolation.active]:
+            say(f"Missing here: {', '.join(missing)}. `outcrop dispatch --require` refuses to start without them.")
     return GOOD if report.is_good else BAD
 
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TypeAlias
 
+from outcrop.cli.options import add_settings
+
 EPILOG = "Exit status: 0 success or partial, 1 every other status or a workspace error, 2 wrong usage, 130 cancelled."
 
 
@@ -104,7 +106,7 @@ def _add_work(commands: Commands) -> None:
         "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
     )
     _workspace(run)
-    run.add_argument("--model", metavar="NAME", help="offline (default)")
+    add_settings(run)
     run.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
     run.add_argument(
         "--pin", action="append", default=[], metavar="KEY=VALUE", help="a fact to keep word for word in every request"
@@ -119,7 +121,7 @@ def _add_work(commands: Commands) -> None:
         "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
     )
     _workspace(dispatch)
-    dispatch.add_argument("--model", metavar="NAME", help="offline (default)")
+    add_settings(dispatch)
     dispatch.add_argument(
         "--timeout", type=float, default=600.0, metavar="S", help="wall-clock limit in seconds (default 600)"
     )
@@ -139,14 +141,22 @@ def _add_work(commands: Commands) -> None:
     dispatch.add_argument(
         "--launch", choices=("auto", "nursery", "cold"), default="auto", help="how processes are started"
     )
+    dispatch.add_argument(
+        "--unconfined", action="store_true", help="no Landlock, no seccomp; limits and supervision stay"
+    )
 
     batch = _add(commands, "batch", "work:batch", "run many objectives, one JSON object a line")
     batch.add_argument("jobs", metavar="JOBS.jsonl", help='lines such as {"objective": "…", "data": ["assays.csv"]}')
     _workspace(batch)
-    batch.add_argument("--model", metavar="NAME", help="offline (default)")
+    add_settings(batch)
     batch.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
     batch.add_argument(
         "--resume", action="store_true", help="go on with the last batch of this file; finished jobs are kept"
+    )
+    batch.add_argument(
+        "--api-batch",
+        action="store_true",
+        help="send turns of many jobs together as Message Batches: half the price, answers within a day",
     )
 
 
@@ -168,7 +178,7 @@ def _add_records(commands: Commands) -> None:
 
 def _add_facts(commands: Commands) -> None:
     _add(commands, "tools", "facts:tools", "list the tools and who has them")
-    _add(commands, "limits", "facts:limits", "print every limit, where and how it is enforced")
+    _workspace(_add(commands, "limits", "facts:limits", "print every limit, how it is enforced, and the settings"))
     doctor = _add(commands, "doctor", "facts:doctor", "check this installation and say what is confined")
     _workspace(doctor)
     schema = _add(commands, "schema", "facts:schema", "print a JSON Schema of protocol 1 or of a record", json=False)

@@ -7,17 +7,19 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
 
 import orjson
 
 from outcrop.text import inert
 from outcrop_schemas import wire
+from outcrop_schemas.claims import Verdict
 from outcrop_schemas.outcome import RunOutcome, VerifiedArtifact
 
 # Line ends of other standards, C1 controls and bidirectional marks: legal in JSON, trouble on a terminal or in a log.
 _ODD = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_FIGURES_SHOWN = 8
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -88,8 +90,46 @@ def report_run(outcome: RunOutcome) -> None:
         ("Recommended", outcome.recommendations),
     ):
         _section(title, entries)
+    if outcome.figures:
+        _section("Figures", _verdicts(outcome))
+    if spending := outcome.usage.get("spending"):
+        _section("Spent on models", spending_lines(spending))
     _section("Files", [_file(artifact) for artifact in outcome.artifacts])
     say(f"\nRecord: {outcome.run_folder}")
+
+
+def spending_line(spending: Mapping[str, Any]) -> str:
+    """What was spent, what is reserved for calls under way, and what remains under the ceiling."""
+    said = [f"spent ${spending['spent_usd']} and {spending['spent_tokens']:,} tokens"]
+    if spending.get("reserved_usd", "0") != "0":
+        said.append(f"reserved ${spending['reserved_usd']}")
+    if spending.get("ceiling_usd") is not None:
+        said.append(f"${spending['remaining_usd']} of ${spending['ceiling_usd']} remain")
+    if spending.get("ceiling_tokens") is not None:
+        said.append(f"{spending['remaining_tokens']:,} of {spending['ceiling_tokens']:,} tokens remain")
+    return "; ".join(said)
+
+
+def spending_lines(spending: Mapping[str, Any]) -> list[str]:
+    """The whole, then each specialist."""
+    lines = [spending_line(spending)]
+    for role, account in spending["by_specialist"].items():
+        unknown = account["calls_of_unknown_cost"]
+        also = f", {unknown} of unknown cost counted as their most" if unknown else ""
+        lines.append(f"{role}: {spending_line(account)} ({account['calls']} calls{also})")
+    return lines
+
+
+def _verdicts(outcome: RunOutcome) -> list[str]:
+    """How many figures of the answer were computed again, and which their tables refute."""
+    by_verdict = {verdict: [f for f in outcome.figures if f.verdict == verdict] for verdict in get_args(Verdict)}
+    refuted = [f"{figure.text} ({figure.reason})" for figure in by_verdict["refuted"]]
+    more = f" and {len(refuted) - _FIGURES_SHOWN} more" if len(refuted) > _FIGURES_SHOWN else ""
+    return [
+        f"{len(by_verdict['verified'])} verified: computed again from their tables",
+        f"{len(refuted)} refuted{': ' if refuted else ''}{'; '.join(refuted[:_FIGURES_SHOWN])}{more}",
+        f"{len(by_verdict['unverifiable'])} other numbers, with no claim behind them that could be checked",
+    ]
 
 
 def _section(title: str, entries: Iterable[str]) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from decimal import Decimal
+from typing import Any
 
+from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.output import report_run, say, say_json, table
+from outcrop.cli.output import report_run, say, say_json, spending_lines, table
+from outcrop.journal import read
+from outcrop.ledger import Account, accounts_in, report
 from outcrop.recovery import RunRecord, open_run
-from outcrop.runs import all_runs, find_run
+from outcrop.runs import RunFolder, all_runs, find_run
 from outcrop.text import inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
@@ -34,6 +39,8 @@ def show(options: Namespace) -> int:
     _say_dispatches(run)
     if run.answer:
         report_run(run.answer)
+    elif spending := _spending(run):
+        say("\n" + "\n".join(spending_lines(spending)))
     return GOOD
 
 
@@ -97,7 +104,31 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
+        "spending": _spending(run),
     }
+
+
+def _spending(run: RunRecord) -> dict[str, Any] | None:
+    """What the run spent, by its journal alone: calls that were never settled count as their most."""
+    bounds = run.about.get("ceiling") or {}
+    ceiling = Ceiling(Decimal(bounds["usd"]) if bounds.get("usd") else None, bounds.get("tokens"))
+    accounts = accounts_in(run.records)
+    if run.about.get("kind") == "batch":
+        accounts = _accounts_of_jobs(run)
+    if not accounts and ceiling == Ceiling():
+        return None
+    spent = sum((account.spent for _, account in accounts.values()), Amount())
+    return report(accounts, ceiling, spent, Amount())
+
+
+def _accounts_of_jobs(run: RunRecord) -> dict[str, tuple[str, Account]]:
+    """What the jobs of a batch spent, by role; those of its earlier starts too."""
+    found: dict[str, tuple[str, Account]] = {}
+    for body in run.events("job_start"):
+        journal = RunFolder(run.folder.path.parent / body["run_id"]).journal
+        for role, account in accounts_in(read(journal)[0]).values() if journal.is_file() else ():
+            found[role] = (role, found.get(role, (role, Account()))[1].plus(account))
+    return found
 
 
 def _say_dispatches(run: RunRecord) -> None:

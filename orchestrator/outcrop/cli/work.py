@@ -7,7 +7,8 @@ import sys
 from argparse import Namespace
 
 from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
-from outcrop.cli.output import report_run, say, say_json, warn
+from outcrop.cli.options import settings_of
+from outcrop.cli.output import report_run, say, say_json, spending_line, warn
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
@@ -25,8 +26,7 @@ def run(options: Namespace) -> int:
             _text(options.objective),
             options.data,
             workspace=options.workspace,
-            model=options.model,
-            workers=options.workers,
+            settings=settings_of(options),
             pins=_pairs(options.pin, "--pin"),
             watcher=watcher,
         )
@@ -73,8 +73,15 @@ async def _dispatch(options: Namespace) -> Outcome:
     with progress_view(quiet=options.json) as watcher:
         # One dispatch alone never pays for a nursery.
         launcher = "cold" if options.launch == "auto" else options.launch
-        workspace, model = options.workspace, options.model
-        async with Pool(workers=1, model=model, workspace=workspace, watcher=watcher, launcher=launcher) as pool:
+        workspace = options.workspace
+        async with Pool(
+            workers=1,
+            settings=settings_of(options),
+            workspace=workspace,
+            watcher=watcher,
+            launcher=launcher,
+            unconfined=options.unconfined,
+        ) as pool:
             return await pool.dispatch(
                 options.specialist or _COMMAND,
                 _text(options.objective) if options.objective is not None else None,
@@ -104,9 +111,9 @@ def batch(options: Namespace) -> int:
     work = Batch(
         options.jobs,
         workspace=options.workspace,
-        workers=options.workers,
-        model=options.model,
+        settings=settings_of(options),
         resume=options.resume,
+        api_batch=options.api_batch,
         on_job=on_job,
     )
     result = run_async(work.start())
@@ -121,6 +128,7 @@ def batch(options: Namespace) -> int:
                 "jobs": len(result.outcomes),
                 "resumed": result.resumed,
                 "statuses": counts,
+                "spending": result.spending,
                 "bad_lines": [{"line": bad.number, "reason": bad.reason} for bad in result.bad_lines],
                 "outcomes": [{"line": n, **o.model_dump(mode="json")} for n, o in result.outcomes.items()],
             }
@@ -131,6 +139,8 @@ def batch(options: Namespace) -> int:
             f"{len(result.outcomes)} jobs: {said}; {result.resumed} were finished before; "
             f"{len(result.bad_lines)} bad lines"
         )
+        if result.spending:
+            say(spending_line(result.spending))
         say(f"Results: {result.results}")
     return GOOD if result.is_good else BAD
 
@@ -144,6 +154,8 @@ def _report_dispatch(outcome: Outcome) -> None:
             say(f"  {title[:-1]}: {entry}")
     for artifact in outcome.artifacts:
         say(f"  file: {artifact.path} ({size(artifact.bytes)})")
+    if spending := outcome.usage.get("spending"):
+        say(f"  {spending_line(spending)}")
     if outcome.truncated:
         say(
             f"  results: {outcome.truncated.chars} characters, "

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from outcrop_schemas import limits
+from outcrop_schemas.errors import BudgetError, ModelError
+from outcrop_schemas.outcome import Status
 from outcrop_specialists.agent import Agent, Asks, Toolbox
 from outcrop_specialists.brief import opening
 from outcrop_specialists.completion import LeadAnswer
 
 
-def lead_prompt() -> str:
+def lead_prompt(turns: int = limits.LEAD_TURNS) -> str:
     """The system prompt, with the limits that code enforces filled in."""
     text = (files("outcrop.lead") / "prompt.md").read_text("utf-8")
     return text.format(
@@ -21,24 +23,34 @@ def lead_prompt() -> str:
         pin_chars=limits.PIN_CHARS,
         summary_chars=limits.SUMMARY_CHARS,
         records=limits.COMPLETE_LIST_RECORDS,
-        turns=limits.LEAD_TURNS,
+        turns=turns,
         repeated=limits.REPEATED_CALLS,
     )
 
 
 def lead_agent(
-    model: Asks, toolbox: Toolbox, objective: str, data: Sequence[str], tail: Callable[[], str | None]
+    model: Asks,
+    toolbox: Toolbox,
+    objective: str,
+    data: Sequence[str],
+    tail: Callable[[], str | None],
+    turns: int = limits.LEAD_TURNS,
 ) -> Agent:
     """The lead on one objective. `tail` renders pins and history: what changes, after all that does not."""
     return Agent(
         model,
         toolbox,
-        system=lead_prompt(),
+        system=lead_prompt(turns),
         opening=opening(objective, data),
         answer=LeadAnswer,
-        max_turns=limits.LEAD_TURNS,
+        max_turns=turns,
         tail=tail,
     )
+
+
+def status_of_failure(error: ModelError) -> Status:
+    """How a run ends whose lead got no answer from its model."""
+    return "budget" if isinstance(error, BudgetError) else "error"
 
 
 def render_tail(pins: str | None, history: str | None) -> str | None:

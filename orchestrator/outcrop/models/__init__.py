@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Protocol, runtime_checkable
 
+from outcrop.settings import DEFAULT, LEAD, RoleSettings, Settings
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 
-DEFAULT = "default"
-OFFLINE = "offline"
+OFFLINE, ANTHROPIC = "offline", "anthropic"
+# With either before it, any name is one of the Messages API, also of a server of one's own.
+_CLAUDE, _PREFIX = "claude-", "anthropic:"
 
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers a Messages API request. Raises ModelError when it cannot."""
+    """Anything that answers a Messages API request. Raises ModelError when it cannot.
+
+    `is_free = True` says that a call costs nothing, so that it needs no price and no ceiling holds for it.
+    """
 
     @property
     def name(self) -> str: ...
@@ -23,32 +29,118 @@ class Model(Protocol):
 
 
 ModelChoice = str | Model | Mapping[str, "str | Model"]
+Wrap = Callable[[Model], Model]
 
 
 class ModelTable:
     """The model of each role: `lead`, a specialist's name, or `default` for all others.
 
-    A model given by name is loaded when it is first asked. Raises UsageError for an unknown name.
+    Without a choice the settings say which; with one they say only how it is asked. A model given by name is loaded
+    when it is first asked. Raises UsageError for an unknown name.
     """
 
-    def __init__(self, choice: ModelChoice) -> None:
-        table: dict[str, str | Model] = dict(choice) if isinstance(choice, Mapping) else {DEFAULT: choice}
-        self._by_role = {DEFAULT: OFFLINE, **table}
-        for one in self._by_role.values():
-            if isinstance(one, str) and one != OFFLINE:
-                raise UsageError(
-                    f"There is no model {one!r} in this version. Use {OFFLINE!r}, or give a Model object in Python; "
-                    "Claude models come with the next versions."
-                )
+    def __init__(
+        self, choice: ModelChoice | None = None, settings: Settings | None = None, wrap: Wrap = lambda model: model
+    ) -> None:
+        self.settings = self._settings = settings or Settings()
+        self._wrap = wrap
+        self._by_role = self._table(choice)
+        self._loaded: dict[tuple[str, RoleSettings], Model] = {}
+        for name in [*self._by_role.values(), *self._fallbacks()]:
+            if isinstance(name, str):
+                _check_name(name)
 
     def of(self, role: str) -> Model:
-        role = role if role in self._by_role else DEFAULT
-        model = self._by_role[role]
-        if isinstance(model, str):
-            from outcrop.models.offline.model import OfflineModel
+        """Who answers a role."""
+        model = self._by_role.get(role, self._by_role[DEFAULT])
+        return self._load(model, role) if isinstance(model, str) else model
 
-            model = self._by_role[role] = OfflineModel()
-        return model
+    def fallback_of(self, role: str) -> Model | None:
+        """Who answers where the model of a role does not; None where there is nobody else."""
+        name = self._settings.role(role).fallback
+        if name is None or resolved(name, role) == self.of(role).name:
+            return None
+        return self._load(name, role)
+
+    def parameters(self, role: str) -> RoleSettings:
+        """How a role asks."""
+        return self._settings.role(role)
+
+    def is_free(self, role: str, name: str) -> bool:
+        """Whether a call of this model costs nothing."""
+        model = self.of(role)
+        if model.name != name:
+            model = self.fallback_of(role) or model
+        return bool(getattr(model, "is_free", False))
 
     def names(self) -> dict[str, str]:
-        return {role: model if isinstance(model, str) else model.name for role, model in self._by_role.items()}
+        """The name of the model of `default`, and of each role that has another."""
+        roles = dict.fromkeys([*self._by_role, *([LEAD] if self._by_role[DEFAULT] == ANTHROPIC else [])])
+        return {role: self._name(role) for role in roles}
+
+    def paid_names(self) -> list[str]:
+        """The names of all models that may be asked and cost something."""
+        found: dict[str, None] = {}
+        for role in dict.fromkeys([*self._by_role, *self._settings.roles, LEAD]):
+            given = self._by_role.get(role, self._by_role[DEFAULT])
+            if not (given == OFFLINE if isinstance(given, str) else getattr(given, "is_free", False)):
+                found[self._name(role)] = None
+            fallback = self._settings.role(role).fallback
+            if fallback not in (None, OFFLINE):
+                found[resolved(str(fallback), role)] = None
+        return list(found)
+
+    async def close(self) -> None:
+        """Close the connections of all models that were loaded here."""
+        for model in self._loaded.values():
+            if close := getattr(model, "close", None):
+                await close()
+
+    def _table(self, choice: ModelChoice | None) -> dict[str, str | Model]:
+        if choice is not None:
+            return {DEFAULT: OFFLINE, **(choice if isinstance(choice, Mapping) else {DEFAULT: choice})}
+        own = {role: given.model for role, given in self._settings.roles.items() if given.model is not None}
+        return {DEFAULT: self._settings.model, **own}
+
+    def _fallbacks(self) -> list[str]:
+        return [given.fallback for given in self._settings.roles.values() if given.fallback is not None]
+
+    def _name(self, role: str) -> str:
+        model = self._by_role.get(role, self._by_role[DEFAULT])
+        return resolved(model, role) if isinstance(model, str) else model.name
+
+    def _load(self, given: str, role: str) -> Model:
+        name = resolved(given, role)
+        if name == OFFLINE:
+            from outcrop.models.offline.model import OfflineModel
+
+            return self._loaded.setdefault((name, RoleSettings()), OfflineModel())
+        how = self._settings.role(role)
+        key = (name, RoleSettings(thinking=how.thinking, effort=how.effort, max_tokens=how.max_tokens))
+        if key not in self._loaded:
+            from outcrop.models.anthropic import AnthropicModel
+
+            thinking = False if how.thinking == "off" else how.thinking
+            model = AnthropicModel(name, max_tokens=how.max_tokens, thinking=thinking, effort=how.effort)
+            self._loaded[key] = self._wrap(model)
+        return self._loaded[key]
+
+
+def resolved(name: str, role: str) -> str:
+    """The name that a server knows."""
+    if name == ANTHROPIC:
+        from outcrop.models.anthropic.names import DEFAULT_LEAD, DEFAULT_SPECIALIST
+
+        return DEFAULT_LEAD if role == LEAD else DEFAULT_SPECIALIST
+    return name.removeprefix(_PREFIX)
+
+
+def _check_name(name: str) -> None:
+    if name in (OFFLINE, ANTHROPIC) or (name.startswith((_CLAUDE, _PREFIX)) and name not in (_CLAUDE, _PREFIX)):
+        return
+    near = get_close_matches(name, (OFFLINE, ANTHROPIC), 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise UsageError(
+        f"There is no model {name!r}.{hint} Use {OFFLINE!r}, {ANTHROPIC!r} (the current defaults), a name that begins "
+        f"with {_CLAUDE!r}, {_PREFIX + 'NAME'!r} for a server of your own, or give a Model object in Python."
+    )

@@ -18,6 +18,8 @@ class ScriptedModel:
     of a conversation. Raises ScriptExhaustedError when there is no turn left.
     """
 
+    is_free = True
+
     def __init__(self, turns: Iterable[Turn], *, name: str = "scripted") -> None:
         self._turns, self._name = iter(turns), name
         self.requests: list[ModelRequest] = []

@@ -29,6 +29,8 @@ from outcrop_specialists.guard.processes import descendants, family_of, rss_byte
 CHANNEL_FD = 3
 _OUT_OF_THE_WAY = 200
 _LOOK_SECONDS = 0.5
+# In the grace time: how long the orchestrator's own end may go unnoticed.
+_GRACE_LOOK_SECONDS = 0.1
 _KILL_ROUNDS = 200
 _ROUND_SECONDS = 0.05
 
@@ -92,7 +94,11 @@ class Supervisor:
                 self._check_use()
 
     def _obey(self) -> None:
-        data = os.read(self._control, 256)
+        try:
+            data = os.read(self._control, 256)
+        except OSError:
+            # The orchestrator ended with words of ours unread: a reset, which may come before the lifeline's end.
+            data = b""
         if not data:
             self._kill_everything()
         self._commands += data
@@ -111,7 +117,7 @@ class Supervisor:
             signals.append("SIGTERM")
             _send(victims, signal.SIGTERM)
             _send(victims, signal.SIGCONT)
-            if not self._wait_for_all(grace_seconds):
+            if not self._wait_for_all(grace_seconds, self._lifeline):
                 signals.append("SIGKILL")
                 self._kill_rounds()
         self._say(f"swept {','.join(signals) or '-'} {strays}")
@@ -128,20 +134,29 @@ class Supervisor:
             if self._wait_for_all(_ROUND_SECONDS):
                 return
 
-    def _wait_for_all(self, seconds: float) -> bool:
-        """Whether every child ended within the time. SIGCHLD is blocked, so that it can be waited for."""
+    def _wait_for_all(self, seconds: float, lifeline: int | None = None) -> bool:
+        """Whether every child ended within the time, or while the lifeline holds where it is given.
+
+        SIGCHLD is blocked, so that it can be waited for.
+        """
         deadline = time.monotonic() + seconds
         while not self._reap():
             left = deadline - time.monotonic()
+            if lifeline is not None and select.select([lifeline], [], [], 0)[0]:
+                return False
             if left <= 0:
                 return False
-            signal.sigtimedwait({signal.SIGCHLD}, min(left, _LOOK_SECONDS))
+            signal.sigtimedwait({signal.SIGCHLD}, min(left, _GRACE_LOOK_SECONDS))
         return True
 
     def _reap(self) -> bool:
         """Reap what has ended; True when there is no child left."""
         while True:
-            if not self._has_exited and os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if (
+                not self._has_exited
+                and self._child > 0
+                and os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            ):
                 self._reap_child()
                 continue
             try:

@@ -6,25 +6,35 @@ goes unused is a blocker or a finding.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from outcrop.models.offline.calling import calls_of, defaults_of, lacking
 from outcrop.models.offline.cards import Card, read_card
+from outcrop.models.offline.checks import check
+from outcrop.models.offline.claims import claim_forms
 from outcrop.models.offline.columns import Bound, ColumnBinder
 from outcrop.models.offline.conditions import Conditions, find_conditions
 from outcrop.models.offline.counting import query_arguments
 from outcrop.models.offline.cues import Cued, cued
+from outcrop.models.offline.earlier import Earlier
+from outcrop.models.offline.files import bind_files, common_key
+from outcrop.models.offline.filling import Filling
+from outcrop.models.offline.forms import Forms, column_forms, shale_volume, text_forms
 from outcrop.models.offline.guards import Clause, refusals_of
 from outcrop.models.offline.leftovers import JOINING, LIST_CUES, Reading, find_leftovers, lacks_object
 from outcrop.models.offline.mentions import Mentions, finder_of
+from outcrop.models.offline.named import bind_named, bind_own
+from outcrop.models.offline.names import with_names, with_spoken
 from outcrop.models.offline.numbers import bind_numbers
 from outcrop.models.offline.options import choose
+from outcrop.models.offline.polarity import polarity_of
 from outcrop.models.offline.profile import Profile
 from outcrop.models.offline.references import Previous, back_references, bind_references
 from outcrop.models.offline.restrictions import bind_conditions
 from outcrop.models.offline.retrieval import Retrieval, leading_verb
-from outcrop.models.offline.schema import Property, properties_of
+from outcrop.models.offline.schema import properties_of
 from outcrop.models.offline.strings import bind_strings
 from outcrop.models.offline.vocabulary import BACK_REFERENCES, POLITE, TASK_VERBS
 from outcrop.models.offline.words import Word, words_of
@@ -49,14 +59,27 @@ class Binding:
     notes: list[str] = field(default_factory=list)
 
 
-def bind(tool: ToolSchema, clause: str, profile: Profile, previous: Previous | None = None) -> Binding:
-    """Bind one clause. The profile gives the column names; `previous` is what an earlier step made."""
-    return _Binder(tool, clause, profile, previous or Previous()).bind()
+def bind(
+    tool: ToolSchema, clause: str, profile: Profile, previous: Previous | None = None, others: Sequence[Profile] = ()
+) -> Binding:
+    """Bind one clause. The profile gives the column names; `previous` is what an earlier step made, `others` are the
+    further data files."""
+    clause, spoken = with_spoken(clause, profile)
+    binder = _Binder(tool, clause, profile, previous or Previous(), others)
+    binding = binder.bind()
+    if binder.unknown and (told := with_names(clause, binder.unknown, profile)):
+        binding = _Binder(tool, told[0], profile, previous or Previous(), others).bind()
+        binding.notes += told[1]
+    binding.notes += spoken
+    return binding
 
 
 class _Binder:
-    def __init__(self, tool: ToolSchema, clause: str, profile: Profile, previous: Previous) -> None:
+    def __init__(
+        self, tool: ToolSchema, clause: str, profile: Profile, previous: Previous, others: Sequence[Profile]
+    ) -> None:
         self._tool, self._clause, self._profile, self._previous = tool, clause, profile, previous
+        self._others = others
         self._properties = properties_of(tool.input_schema)
         self._card: Card = read_card(tool.name, tool.description)
         self._words: Sequence[Word] = words_of(clause)
@@ -65,21 +88,30 @@ class _Binder:
         self._arguments: dict[str, Any] = {}
         self._asked = self._asked_words()
         self._used: set[int] = set()
+        self._formed: set[int] = set()
         self._idle: list[str] = []
         self._cued: list[Cued] = []
         self._log_of: list[str] = []
         self._has_condition = False
         self._result = Binding()
+        self.unknown: list[str] = []
 
     def bind(self) -> Binding:
-        mentions = self._finder.find(self._clause, self._words, self._not_columns())
+        forms = text_forms(self._clause, self._words, self._properties, self._asked)
+        self._take(forms)
+        mentions = self._finder.find(self._clause, self._words, self._not_columns() | forms.used)
         for unclear in mentions.ambiguous:
             self._result.refusals.append(f'"{unclear.text}" may be {" or ".join(unclear.columns)}; give the exact name')
-        conditions = find_conditions(self._words, mentions)
-        self._has_condition = bool(conditions.found)
+        earlier = Earlier(self._words, self._profile, self._previous, mentions)
+        earlier.add(self._properties)
+        self._result.notes += earlier.notes
+        self._result.refusals += earlier.refusals
         self._used |= mentions.used
+        forms = self._forms(mentions)
+        conditions = find_conditions(self._words, mentions)
+        self._has_condition = bool(conditions.found) or bool(forms.used)
         self._bind_options(mentions, conditions)
-        options = set(self._used) - mentions.used
+        options = set(self._used) - mentions.used | self._formed
         self._bind_numbers(mentions, conditions)
         chain = self._bind_conditions(conditions)
         bound = self._bind_columns(mentions, conditions)
@@ -90,9 +122,33 @@ class _Binder:
         self._used |= {at for at, word in enumerate(self._words) if word.text in names}
         self._say_leftovers()
         self._result.refusals += self._guard(mentions, conditions, options)
-        self._fill_columns(bound)
+        self._bind_files()
+        checked = check(self._words, self._properties, self._arguments, self._profile, self._used)
+        filling = Filling(self._tool.name, self._profile, self._arguments, self._idle)
+        filled = filling.fill(self._properties, bound.names)
+        self._result.refusals += [*checked.refusals, *filled.refusals]
+        self._result.blockers += filled.blockers
+        self._result.notes += [*checked.notes, *filled.notes]
         self._make_calls(bound, chain)
         return self._result
+
+    def _take(self, forms: Forms) -> None:
+        self._arguments |= forms.arguments
+        self._used |= forms.used
+        self._formed |= forms.used
+        self._result.notes += forms.notes
+        self._result.refusals += forms.refusals
+
+    def _forms(self, mentions: Mentions) -> Forms:
+        """What has a form of its own; its columns are bound by that."""
+        forms = claim_forms(self._words, self._properties, mentions, self._profile)
+        forms = forms or column_forms(self._words, self._properties, mentions, self._used)
+        if not self._arguments.get("expression"):
+            shale = shale_volume(self._words, self._properties, mentions)
+            forms = shale if shale.used else forms
+        self._take(forms)
+        mentions.found = [mention for mention in mentions.found if mention.first not in forms.used]
+        return forms
 
     def _asked_words(self) -> set[int]:
         """The places of the words that asked for this tool."""
@@ -131,7 +187,9 @@ class _Binder:
                    for prop in self._properties)  # fmt: skip
 
     def _bind_options(self, mentions: Mentions, conditions: Conditions) -> None:
-        options = choose(self._words, self._properties, self._card, mentions.used | conditions.used)
+        options = choose(
+            self._words, self._properties, self._card, mentions.used | conditions.used | self._formed, self._arguments
+        )
         self._arguments |= options.arguments
         self._used |= options.used
         self._log_of = [each.column for at in options.log_of if (each := mentions.at(at))]
@@ -142,7 +200,8 @@ class _Binder:
     def _bind_numbers(self, mentions: Mentions, conditions: Conditions) -> None:
         # "cluster the first 100 rows" does not ask for 100 clusters.
         verb = {self._words.index(self._verb)} if self._verb else set()
-        numbers = bind_numbers(self._words, self._properties, mentions.used | conditions.used | verb, self._used)
+        free = [prop for prop in self._properties if prop.name not in self._arguments]
+        numbers = bind_numbers(self._words, free, mentions.used | conditions.used | verb, self._used)
         self._arguments |= numbers.arguments
         self._used |= numbers.used
         self._idle += numbers.idle
@@ -163,6 +222,9 @@ class _Binder:
     def _bind_conditions(self, conditions: Conditions) -> list[dict[str, Any]]:
         restriction = bind_conditions(conditions, self._properties, self._card, self._words, self._profile)
         self._used |= conditions.used
+        modes = {prop.name for prop in self._properties} >= {"mode", "output"}
+        if modes and self._arguments.get("output") != "flag" and polarity_of(self._words, conditions.used) != "keep":
+            self._result.refusals.append(f"{self._tool.name} keeps the rows that pass; say which rows are to be kept")
         self._result.refusals += restriction.refusals
         self._result.notes += restriction.notes
         return restriction.calls
@@ -175,7 +237,12 @@ class _Binder:
             self._words, self._properties, self._arguments, columns=len(names), has_condition=bool(conditions.found)
         )
         self._arguments |= query
+        self._arguments |= bind_named(self._words, self._properties, free, self._profile)
         bound = ColumnBinder(self._properties, self._profile).bind(free)
+        own = bind_own(
+            self._properties, [each for each in free if each.column in bound.left], self._profile, self._arguments
+        )
+        bound.left = [name for name in bound.left if name not in own]
         references = back_references(self._words, self._used | self._asked)
         bind_references(bound, references, self._properties, self._profile, self._previous)
         self._used |= references.used
@@ -187,8 +254,18 @@ class _Binder:
             takes_columns = any(prop.is_column for prop in self._properties)
             (self._result.refusals if takes_columns else self._result.blockers).append(said)
         self._arguments |= bound.arguments
+        self._bind_keep()
         self._bind_log_axes()
         return bound
+
+    def _bind_keep(self) -> None:
+        """ "Drop the columns", "leave out the blanks": what is kept is then the rest."""
+        keep = next((prop for prop in self._properties if prop.name == "keep" and prop.choices), None)
+        rest = next((choice for choice in ("others", "routine") if keep and choice in keep.choices), None)
+        is_free = keep and rest and "matching" not in keep.choices and keep.name not in self._arguments
+        is_removal = polarity_of(self._words, set()) == "remove" or any(word.stem == "remov" for word in self._words)
+        if keep and is_free and is_removal:
+            self._arguments[keep.name] = rest
 
     def _bind_log_axes(self) -> None:
         """ "Log Zn against Pb" has one logarithmic axis, that of Zn."""
@@ -205,6 +282,9 @@ class _Binder:
         left = find_leftovers(reading)
         if lacks_object(reading) and not self._has_condition:
             self._result.refusals.append(f"what is asked for is not what {self._tool.name} does")
+        # What stands in quotes is meant to the letter.
+        quoted = {word.inner for word in self._words if word.kind == "quoted"}
+        self.unknown = [] if quoted & set(left.unknown) else left.unknown
         for name in dict.fromkeys(left.unknown):
             close = self._finder.close(name)
             offer = f"closest: {', '.join(close)}" if close else f"it has {_some(self._profile)}"
@@ -215,71 +295,31 @@ class _Binder:
         if self._idle:
             self._result.notes.append(f"Words without effect: {', '.join(dict.fromkeys(self._idle))}")
 
-    def _fill_columns(self, bound: Bound) -> None:
-        """Columns that a tool needs and the clause does not name: every measured one, and it is said."""
-        for prop in self._properties:
-            if prop.role != "columns" or prop.name in bound.names:
-                continue
-            given = self._profile.measures
-            if prop.is_required and self._profile.more:
-                self._result.refusals.append(f"the table has {self._profile.more} more columns; name those to be used")
-            elif prop.is_required and prop.is_list and len(given) >= max(1, prop.fewest):
-                self._arguments[prop.name] = given
-                shown = ", ".join(given[:20]) + (f" and {len(given) - 20} more" if len(given) > 20 else "")
-                self._result.notes.append(f"No columns were named: {self._tool.name} took all measured ones: {shown}")
-        for prop in self._properties:
-            value = self._arguments.get(prop.name)
-            if prop.is_column and prop.is_list and isinstance(value, list) and len(value) < prop.fewest:
-                self._too_few(prop, value)
-
-    def _too_few(self, prop: Property, value: list[str]) -> None:
-        said = f"{prop.name} needs {prop.fewest} columns at least, {', '.join(value)} is named"
-        if prop.is_required or self._idle:
-            words = f'; "{" ".join(self._idle)}" names none' if self._idle else ""
-            self._result.refusals.append(said + words)
-        else:
-            del self._arguments[prop.name]
-            self._result.blockers.append(f"{said}: {self._tool.name} took all measured ones")
+    def _bind_files(self) -> None:
+        """Further files; a key that both tables have joins them where none is named."""
+        used = self._used | self._asked
+        files = bind_files(self._clause, self._words, self._properties, self._profile, self._others, used)
+        self._arguments |= files.arguments
+        self._result.refusals += files.refusals
+        self._result.notes += files.notes
+        self._result.blockers += files.blockers
+        on = next((prop for prop in self._properties if prop.name == "on" and prop.is_required), None)
+        key = common_key(self._profile, files.further[0]) if files.further else None
+        if on and key and on.name not in self._arguments:
+            self._arguments[on.name] = [key]
+            self._result.notes.append(f"No key was named: {key}, which both tables have, was taken")
 
     def _make_calls(self, bound: Bound, chain: list[dict[str, Any]]) -> None:
         for prop in self._properties:
             if prop.name in PATH_NAMES and prop.kind in ("string", ""):
                 self._arguments[prop.name] = self._profile.path
-            elif prop.name in ("paths", "files") and prop.is_list:
-                self._arguments[prop.name] = [self._profile.path]
-        name, values = bound.each or ("", [""])
-        calls = [
-            {**self._arguments, **({name: value} if name else {}), **part} for value in values for part in chain or [{}]
-        ]
-        lacking = {
-            prop.name for prop in self._properties if prop.is_required and any(prop.name not in c for c in calls)
-        }
-        if {"column", "operator"} & lacking and any(prop.name == "operator" for prop in self._properties):
-            self._result.refusals.append("which rows are meant is not said as a condition on a column, such as A > 5")
-            lacking -= {"column", "operator"}
-        for prop in self._properties:
-            if prop.name in lacking:
-                self._result.refusals.append(f"the argument {prop.name} of {self._tool.name} is not said")
-        order = [prop.name for prop in self._properties]
-        ordered = [{key: call[key] for key in order if key in call} for call in calls]
-        self._result.calls = [] if self._result.refusals else ordered
+        calls = calls_of(self._properties, self._arguments, bound, chain)
+        self._result.refusals += lacking(self._tool.name, self._properties, calls)
+        self._result.calls = [] if self._result.refusals else calls
         self._result.is_chain = len(chain) > 1
-        self._say_defaults(ordered[0])
-
-    def _say_defaults(self, call: Mapping[str, Any]) -> None:
-        chosen = {str(call.get(prop.name, prop.default)) for prop in self._properties if prop.choices}
-        others = {str(choice) for prop in self._properties for choice in prop.choices} - chosen
-        left = [
-            f"{prop.name} {prop.default}"
-            for prop in self._properties
-            if prop.name not in call
-            and isinstance(prop.default, int | float | str)
-            and not isinstance(prop.default, bool)
-            # "dbscan: reach of a neighbourhood" says nothing where another method works.
-            and prop.description.partition(":")[0] not in others
-        ]
-        if left and not self._result.refusals:
-            self._result.notes.append(f"Not said, so left at its default: {', '.join(left)}")
+        defaults = defaults_of(self._properties, calls[0])
+        if defaults and not self._result.refusals:
+            self._result.notes.append(defaults)
 
 
 def _some(profile: Profile) -> str:

@@ -20,7 +20,7 @@ ASKED_FOR = "Asked for as:"
 _SPECIALIST = re.compile(r"^(?P<name>[\w-]+): (?P<purpose>.*)$")
 # "how does one column depend on another": what stands for the user's own words asks for nothing.
 _PLACEHOLDER = re.compile(
-    r"\b(?:one|a|another|other|some)\s+(?:column|element|variable)s?\b|\banother\b", re.IGNORECASE
+    r"\b(?:one|a|another|other|some)\s+(?:column|element|variable)s?\b|\banother\b|(?<!\w)-\d+\b", re.IGNORECASE
 )
 _TOOL = re.compile(r"^- (?P<name>[\w-]+): (?P<card>.*)$")
 
@@ -41,6 +41,11 @@ class Card:
         return tuple(
             dict.fromkeys(found for phrase in spoken if (found := content_stems(_PLACEHOLDER.sub(" ", phrase))))
         )
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Every stem of the phrases."""
+        return frozenset().union(*self.asked_for)
 
     @cached_property
     def words_of_description(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from outcrop.models.offline.schema import Property
 
 EASTWARD = frozenset(("longitude", "x"))
 NORTHWARD = frozenset(("latitude", "y"))
+DEPTHS = ("depth", "depth_from")
 MOST_CALLS = 8
 """So many columns get a call each where a tool takes one at a time."""
 
@@ -41,12 +42,16 @@ class ColumnBinder:
         self._label = _first(properties, "label-column")
         self._many = _first(properties, "columns")
         self._one = _first(properties, "column")
+        self._target = _first(properties, "target-column")
+        self._depth = next((prop for prop in properties if prop.name == "depth" and prop.role == "y-column"), None)
+        self._end = next((prop for prop in properties if prop.name == "to" and self._depth), None)
 
     def bind(self, named: Sequence[Cued]) -> Bound:
         bound, left = Bound(), list(named)
         excepted = [cued.column for cued in left if cued.cue == "except"]
         left = [cued for cued in left if cued.cue != "except"]
-        left = self._bind_axes(bound, left)
+        left = self._bind_depth(bound, left) if self._depth else self._bind_axes(bound, left)
+        left = self._bind_target(bound, left)
         left = self._bind_groups(bound, left)
         left = self._bind_rest(bound, left)
         if excepted:
@@ -54,9 +59,45 @@ class ColumnBinder:
         bound.left += [cued.column for cued in left]
         return bound
 
+    def _bind_depth(self, bound: Bound, left: list[Cued]) -> list[Cued]:
+        """The depth axis: the column of depths that is named, else the only one there is; intervals have an end."""
+        assert self._depth
+        left = self._take(bound, self._depth, left, lambda cued: self._role(cued) in DEPTHS)
+        left = [cued for cued in left if self._role(cued) not in (*DEPTHS, "depth_to")]
+        starts = self._profile.with_role(*DEPTHS)
+        if self._depth.name not in bound.arguments and len(starts) == 1:
+            bound.arguments[self._depth.name] = starts[0].name
+        start = self._profile.column(bound.arguments.get(self._depth.name, ""))
+        ends = self._profile.with_role("depth_to")
+        if self._end and start and start.role == "depth_from" and len(ends) == 1:
+            bound.arguments[self._end.name] = ends[0].name
+        holes = self._profile.with_role("hole_id")
+        if self._by and self._by.name not in bound.arguments and len(holes) == 1:
+            bound.arguments[self._by.name] = holes[0].name
+            left = [cued for cued in left if cued.column != holes[0].name]
+        return left
+
+    def _bind_target(self, bound: Bound, left: list[Cued]) -> list[Cued]:
+        """One column against all others: "which elements follow gold", "correlate everything with Cu"."""
+        mine = [cued for cued in left if cued.cue != "by"]
+        if not self._target or len({cued.column for cued in mine}) != 1:
+            return left
+        bound.arguments[self._target.name] = mine[0].column
+        bound.notes.append(f"{mine[0].column} is compared with every other measured column")
+        return [cued for cued in left if cued not in mine]
+
+    def _explain(self, bound: Bound, left: list[Cued]) -> list[Cued]:
+        """ "Regress S on Fe": what is explained comes first, and a preposition tells it from what explains."""
+        assert self._y
+        names = list(dict.fromkeys(cued.column for cued in left if cued.cue != "by"))
+        told = [cued for cued in left if cued.column in names[1:2] and cued.cue != "by" and not cued.is_continued]
+        if len(names) < 2 or not told:
+            return left
+        return self._take(bound, self._y, left, lambda cued: cued.column == names[0])
+
     def _bind_axes(self, bound: Bound, left: list[Cued]) -> list[Cued]:
         if not (self._x and self._y):
-            return left
+            return self._explain(bound, left) if self._y and self._y.is_required and self._many else left
         left = self._take(bound, self._x, left, lambda cued: cued.cue == "x")
         left = self._take(bound, self._y, left, lambda cued: cued.cue == "y")
         if not self._x.is_required:
@@ -80,6 +121,11 @@ class ColumnBinder:
         for cue in ("color", "by"):
             if target:
                 left = self._take(bound, target, left, lambda cued, cue=cue: cued.cue == cue)
+        if self._by and self._by.name not in bound.arguments and not (self._x and not self._x.is_required):
+            # "Is Zn different between rock types": what is no number is what groups.
+            numbers = [cued for cued in left if self._is_numeric(cued)]
+            if numbers:
+                left = self._take(bound, self._by, left, lambda cued: not self._is_numeric(cued))
         if target and self._x and not self._x.is_required:
             left = self._take(bound, target, left, lambda cued: cued.cue in ("main", "with"))
         return left
@@ -122,6 +168,10 @@ class ColumnBinder:
                 bound.arguments[prop.name] = [cued.column] if prop.is_list else cued.column
                 return left[:position] + left[position + 1 :]
         return left
+
+    def _is_numeric(self, cued: Cued) -> bool:
+        column = self._profile.column(cued.column)
+        return column is None or column.is_numeric or not column.type
 
     def _role(self, cued: Cued) -> str:
         column = self._profile.column(cued.column)

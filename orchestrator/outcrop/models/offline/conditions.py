@@ -128,7 +128,7 @@ def _before(words: Sequence[Word], mention: Mention, taken: set[int]) -> Conditi
     """`more than 0.5 ppm Au`, `above 10 in Cu`, `missing Cu`."""
     at = mention.first - 1
     while at >= 0 and (
-        words[at].lower in ("in", "of", "for", "%") or (words[at].kind == "word" and _is_unit(words, at))
+        words[at].lower in ("in", "of", "for", "%") or (words[at].kind in ("word", "mark") and _is_unit(words, at))
     ):
         at -= 1
     if at < 0 or at in taken:

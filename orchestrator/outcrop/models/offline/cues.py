@@ -19,6 +19,7 @@ _AGAINST = frozenset(("against", "versus", "vs", "vs."))
 _EXCEPT = frozenset(
     ("except", "excluding", "without", "ignoring", "omitting", "besides", "not", "excepting", "exclude")
 )
+_WHOLE = frozenset(("everything", "all", "anything", "elements", "columns", "variables"))
 _MAIN = frozenset(("on", "of", "for", "in", "from", "using", "between", "among", "where", "summarise", "summarize"))
 _LISTED = frozenset((",", "and", "&", "or", "/", "+", "(", "then", "to"))
 _SKIPPED = DETERMINERS | {"column", "columns", "variable", "element", "type", "of", "log10", "ln", "log"}
@@ -30,6 +31,8 @@ class Cued:
 
     mention: Mention
     cue: Cue
+    is_continued: bool = False
+    """Whether it only goes on a list: no word before it says what it is for."""
 
     @property
     def column(self) -> str:
@@ -41,9 +44,10 @@ def cued(words: Sequence[Word], mentions: Mentions) -> list[Cued]:
     found: list[Cued] = []
     for mention in mentions.found:
         direct = _axis(words, mention) or _direct(words, mention, mentions)
-        if direct is None and found and _goes_on(words, found[-1].mention, mention):
+        goes_on = direct is None and bool(found) and _goes_on(words, found[-1].mention, mention)
+        if goes_on:
             direct = found[-1].cue
-        found.append(Cued(mention, direct or "main"))
+        found.append(Cued(mention, direct or "main", is_continued=goes_on))
     return found
 
 
@@ -61,6 +65,9 @@ def _direct(words: Sequence[Word], mention: Mention, mentions: Mentions) -> Cue 
     word, before = words[at].lower, words[at - 1] if at else None
     if before is not None and (before.lower in _EXCEPT or (before.lower, word) in EXCEPTING_PAIRS):
         # "but not on Cu", "not including Cu", "apart from Cu".
+        return "except"
+    if word == "but" and before is not None and before.lower in _WHOLE:
+        # "Everything but Au".
         return "except"
     if word == "than" and before is not None and before.lower == "other":
         return "except"

@@ -92,8 +92,10 @@ def _negations(clause: Clause) -> list[str]:
 
 
 def _is_asked(clause: Clause, at: int) -> bool:
-    """Whether a negation belongs to the words that ask for the tool: "classify without labels"."""
-    return at + 1 in clause.asked and bool(at) and any(place in clause.asked for place in range(at))
+    """Whether a negation belongs to the words that ask for the tool: "classify without labels", "has no Cu assay"."""
+    following = at + 2 if clause.mentions.at(at + 1) else at + 1
+    is_inside = bool({at + 1, following} & set(clause.asked))
+    return is_inside and bool(at) and any(place in clause.asked for place in range(at))
 
 
 def _bounds(clause: Clause) -> list[str]:
@@ -136,7 +138,12 @@ def _choices(clause: Clause) -> list[str]:
         is_free = before.kind == "word" and place not in clause.used and place not in clause.asked
         is_plain = before.lower in PLAIN | TASK_VERBS
         is_verb = before is clause.verb or before.number is not None
-        if is_free and (before.lower in CHOOSING or not (is_plain or is_verb or before.lower in VAGUE)):
+        is_listed = clause.mentions.at(at + 1) is not None
+        if (
+            is_free
+            and not is_listed
+            and (before.lower in CHOOSING or not (is_plain or is_verb or before.lower in VAGUE))
+        ):
             found.append(f'"{before.text} {word.text}" is a choice that cannot be made; name them')
     return found
 
@@ -145,18 +152,20 @@ def _arithmetic(clause: Clause) -> list[str]:
     words, found = clause.words, []
     for at, word in enumerate(words):
         if word.lower in ARITHMETIC and at not in clause.used and at not in clause.asked:
-            found.append(f'"{word.text}" is a calculation between columns that no tool makes')
+            found.append(f'"{word.text}" is a calculation between columns, to be made in a step of its own')
         is_between = 0 < at < len(words) - 1 and clause.mentions.at(at - 1) and clause.mentions.at(at + 1)
         is_close = is_between and words[at - 1].end == word.start and word.end == words[at + 1].start
         if word.text in ("/", "*", "+") and is_close and at not in clause.mentions.used:
-            found.append(f'"{_said(words, at - 1, 3)}" is a calculation between columns that no tool makes')
+            found.append(
+                f'"{_said(words, at - 1, 3)}" is a calculation between columns, to be made in a step of its own'
+            )
         if word.lower in UNTRANSFORMED and at + 1 < len(words) and clause.mentions.at(at + 1):
             found.append(f'"{word.text} {words[at + 1].text}": one transform holds for all columns of a step')
     return found
 
 
 def _units(clause: Clause, profile: Profile) -> list[str]:
-    """No tool converts: a unit that is asked for must be the one that the columns have."""
+    """Converting is a step of its own: a unit that is asked for must be the one that the columns have."""
     found = []
     for at in range(1, len(clause.words)):
         word = clause.words[at]
@@ -167,7 +176,7 @@ def _units(clause: Clause, profile: Profile) -> list[str]:
             column = profile.column(name)
             if column and column.is_numeric and column.unit.strip().casefold() != word.lower:
                 has = f"is in {column.unit}" if column.unit else "has no known unit"
-                found.append(f'"in {word.text}": {name} {has}, and no tool converts units')
+                found.append(f'"in {word.text}": {name} {has}; convert its unit first')
     return found
 
 

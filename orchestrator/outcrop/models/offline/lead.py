@@ -11,9 +11,9 @@ from outcrop.models.offline.mentions import finder_of
 from outcrop.models.offline.profile import Profile, joined
 from outcrop.models.offline.references import Previous
 from outcrop.models.offline.report import LeadReport
-from outcrop.models.offline.sequence import Attempt, Done, replaces_table, work_through
+from outcrop.models.offline.sequence import Attempt, Done, Place, replaces_table, work_through
 from outcrop.models.offline.steps import Step, make_plan
-from outcrop.models.offline.tables import find_tables, targets_of
+from outcrop.models.offline.tables import find_tables, takes_several, targets_of
 from outcrop.models.offline.words import words_of
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.completion import COMPLETE
@@ -53,17 +53,19 @@ class LeadTurn:
         return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))
 
     def _targets(self, step: Step) -> list[str]:
-        return targets_of(step.clause, list(self._profiles.values()))
+        return targets_of(step.clause, list(self._profiles.values()), step.card)
 
-    def _attempt(self, step: Step, path: str, previous: Previous | None) -> Attempt:
+    def _attempt(self, step: Step, place: Place, previous: Previous | None) -> Attempt:
         """The dispatch of a step and its outcome; a question after gaps is answered by the lead's own tool."""
+        path = place.path
         columns = self._columns(step, path)
         if step.card.name == CHECK_MISSING and CHECK_MISSING in self._own_tools and not columns:
             return self._outcome(Call(CHECK_MISSING, {"path": path}), columns)
         context: dict[str, Any] = {"tool": step.card.name}
         if previous:
             context["previous"] = previous.as_context()
-        arguments = {"specialist": step.card.specialist, "objective": step.clause, "data": [path], "context": context}
+        data = [path, *(place.others(list(self._profiles)) if takes_several(step.card) else [])]
+        arguments = {"specialist": step.card.specialist, "objective": step.clause, "data": data, "context": context}
         return self._outcome(Call(DISPATCH, arguments), columns)
 
     def _outcome(self, call: Call, columns: tuple[str, ...]) -> Attempt:

@@ -6,6 +6,7 @@ specialist follows from the tools that are offered.
 
 from __future__ import annotations
 
+import asyncio
 from hashlib import sha256
 
 from outcrop.models.offline.conversation import Call, Conversation
@@ -23,13 +24,19 @@ class OfflineModel:
     """A deterministic planner with the face of a model. It raises nothing of its own: any request has an answer."""
 
     name = NAME
+    is_free = True
 
     async def create(self, request: ModelRequest) -> ModelResponse:
         """The next turn: tool calls, and last of all `complete`."""
-        conversation = Conversation.of(request)
-        is_lead = any(tool.name == DISPATCH for tool in request.tools)
-        calls = (LeadTurn if is_lead else SpecialistTurn)(request, conversation).calls()
-        return _response(request, conversation, calls)
+        # In a thread: a long objective must not hold up the loop. Nothing is shared between two turns.
+        return await asyncio.to_thread(_turn, request)
+
+
+def _turn(request: ModelRequest) -> ModelResponse:
+    conversation = Conversation.of(request)
+    is_lead = any(tool.name == DISPATCH for tool in request.tools)
+    calls = (LeadTurn if is_lead else SpecialistTurn)(request, conversation).calls()
+    return _response(request, conversation, calls)
 
 
 def _response(request: ModelRequest, conversation: Conversation, calls: list[Call]) -> ModelResponse:

@@ -6,26 +6,28 @@ A method that no property of the tool offers is reported, never replaced by anot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from outcrop.models.offline.cards import Card, phrase_stems
 from outcrop.models.offline.schema import Property
-from outcrop.models.offline.subject import METHODS
+from outcrop.models.offline.subject import METHODS, VALUES
 from outcrop.models.offline.vocabulary import GENERIC, NEGATIONS, STOP, word_set
 from outcrop.models.offline.words import Word, squeeze
 
 LOG10 = "log10"
 LOG_STEMS = frozenset(("log", "logarithm"))
+WEIGHTED, WEIGHTS = "weighted", frozenset(("weight", "weights"))
 AXES = frozenset("xy")
+LINKING = frozenset(("by", "use", "of", "the", "with"))
 TRUE = frozenset(("true", "yes", "on", "1"))
 STANDARDIZE = "standardize"
 SCALING = ("scale", "normal")
 BRACKET_WORDS = 4
 """Longer remarks in the brackets of a description are explanations, not names of a value."""
 # A value that is an everyday word is meant only beside the name of its property: "keep first", "lower case".
-NOT_SELECTED_BY_WORD = STOP | GENERIC | word_set("none auto keep default yes title")
+NOT_SELECTED_BY_WORD = STOP | GENERIC | word_set("none auto keep default yes title from_vertical")
 
 
 @dataclass
@@ -40,15 +42,20 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
 
     def take(self, prop: Property, value: Any, places: Sequence[int]) -> None:
-        """Bind a value; a second one for the same property is a contradiction."""
-        if self.arguments.setdefault(prop.name, value) != value:
-            self.unsupported.append(f"{self.arguments[prop.name]} together with {value}")
+        """Bind a value; a second one for the same property is a contradiction, unless it takes several."""
         self.used.update(places)
+        if prop.is_list:
+            several = self.arguments.setdefault(prop.name, [])
+            several += [value] if value not in several else []
+        elif self.arguments.setdefault(prop.name, value) != value:
+            self.unsupported.append(f"{self.arguments[prop.name]} together with {value}")
 
 
-def choose(words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int]) -> Chosen:
-    """Bind enums and booleans; the places in `skip` are columns and say nothing of options."""
-    return _Chooser(words, properties, card, skip).choose()
+def choose(
+    words: Sequence[Word], properties: Sequence[Property], card: Card, skip: set[int], bound: Collection[str] = ()
+) -> Chosen:
+    """Bind enums and booleans but those in `bound`; the places in `skip` are columns and say nothing of options."""
+    return _Chooser(words, [prop for prop in properties if prop.name not in bound], card, skip).choose()
 
 
 class _Chooser:
@@ -88,10 +95,18 @@ class _Chooser:
                 self._chosen.take(prop, value, places)
         elif value == LOG10 and (self._axes or self._log):
             self._choose_logarithm(places)
-        elif not any(set(phrase) <= set(asked) for asked in self._card.asked_for):
+        elif value == WEIGHTED and self._names_weights(places[-1]):
+            # The column of weights is bound by its name.
+            self._chosen.used.update(places)
+        elif not any(set(phrase) - LINKING <= set(asked) for asked in self._card.asked_for):
             # The name of a method can be what the tool itself is asked for with: "principal components" of a PCA.
             self._chosen.unsupported.append(" ".join(self._words[place].text for place in places))
             self._chosen.used.update(places)
+
+    def _names_weights(self, place: int) -> bool:
+        """ "Weighted by length", where the tool takes a column of weights."""
+        following = [word.lower for word in self._words[place + 1 : place + 2]]
+        return following in (["by"], ["with"]) and any(prop.name in WEIGHTS for prop in self._properties)
 
     def _choose_logarithm(self, places: list[int]) -> None:
         """Logarithmic axes of a plot, else log10 of the columns; "log" alone is said to have been taken as log10."""
@@ -184,7 +199,18 @@ class _Chooser:
 
     def _is_well_log(self, place: int) -> bool:
         before = self._words[place - 1].lower if place else ""
-        return self._words[place].lower == "logs" or before in ("well", "wireline", "drill", "lithology", "the")
+        said = {word.stem for word in self._words}
+        is_asked = any(self._words[place].stem in asked and set(asked) <= said for asked in self._card.asked_for)
+        if is_asked and not (self._axes or self._log or self._log_choice):
+            # A "strip log" is what is asked for; no logarithm is.
+            return True
+        return (self._words[place].lower == "logs" and not self._log_choice) or before in (
+            "well",
+            "wireline",
+            "drill",
+            "lithology",
+            "the",
+        )
 
 
 def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
@@ -196,7 +222,7 @@ def _phrases(prop: Property, value: Any) -> Iterator[tuple[str, ...]]:
     yield (*own, *named)
     if value.casefold() not in NOT_SELECTED_BY_WORD:
         yield own
-    for phrase in METHODS.get(squeeze(value), ()):
+    for phrase in (*METHODS.get(squeeze(value), ()), *VALUES.get(squeeze(value), ())):
         yield phrase_stems(phrase)
     bracket = re.search(rf"(?<!\w){re.escape(value)} \(([^)]*)\)", prop.description)
     for said in re.split(r"[,;]", bracket[1]) if bracket else ():

@@ -44,7 +44,9 @@ def _is_except(words: Sequence[Word], at: int) -> bool:
     is_verb = words[at].stem in REMOVING and not any(words[before].kind == "word" for before in range(at))
     if is_verb or (words[at].stem in REMOVING and at and words[at - 1].lower in ("be", "is", "are", "to", "please")):
         return False
-    return words[at].lower in EXCEPTING or pair in EXCEPTING_PAIRS
+    is_first = not any(words[before].kind == "word" for before in range(at))
+    # "Save the table" keeps it.
+    return (words[at].lower in EXCEPTING and not (is_first and words[at].lower == "save")) or pair in EXCEPTING_PAIRS
 
 
 def _removes(words: Sequence[Word], at: int) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from outcrop.models.offline.columns import Bound
@@ -12,6 +14,7 @@ from outcrop.models.offline.schema import Property
 from outcrop.models.offline.vocabulary import BACK_REFERENCES, PRONOUNS
 from outcrop.models.offline.words import Word
 
+_FRONT = re.compile(r"[^\W\d_]+")
 GROUPING_CUES = frozenset(("by", "per", "each", "every", "within", "across", "between", "among"))
 GROUPS = frozenset(("cluster", "group", "class"))
 SAME = frozenset(("columns", "elements", "variables", "features", "column", "element", "ones", "variable"))
@@ -27,6 +30,10 @@ class Previous:
     columns: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     """Columns that the step added: a group label, flags, scores."""
+    best: str = ""
+    """The column that followed the target of a correlation most closely."""
+    is_about_holes: bool = False
+    """Whether the step's table has one row a hole, with its grade."""
 
     def as_context(self) -> dict[str, Any]:
         found: dict[str, Any] = {"tool": self.tool}
@@ -36,6 +43,10 @@ class Previous:
             found["label_column"] = self.labels[0]
         if len(self.labels) > 1:
             found["label_columns"] = list(self.labels)
+        if self.best:
+            found["best"] = self.best
+        if self.is_about_holes:
+            found["one_row_a_hole"] = True
         return found
 
     @classmethod
@@ -46,7 +57,11 @@ class Previous:
             return cls()
         tool, label = found.get("tool"), found.get("label_column")
         labels = _names(found.get("label_columns")) or _names([label])
-        return cls(tool if isinstance(tool, str) else "", _names(found.get("columns")), labels)
+        best = found.get("best")
+        return cls(
+            tool if isinstance(tool, str) else "", _names(found.get("columns")), labels,
+            best if isinstance(best, str) else "", found.get("one_row_a_hole") is True,
+        )  # fmt: skip
 
     @classmethod
     def of_results(cls, tool: str, results: Mapping[str, Any], columns: Sequence[str] = ()) -> Previous:
@@ -60,7 +75,30 @@ class Previous:
         flags = tuple(name for name in added if name.endswith("_flag"))
         known = results.get("columns")
         used = tuple(known) if isinstance(known, dict) else _names(known)
-        return cls(tool, tuple(name for name in used if isinstance(name, str)) or tuple(columns), flags or added)
+        ranked = results.get("strongest") if results.get("target") else None
+        best = _best(ranked if isinstance(ranked, list) else [], str(results.get("target")))
+        names = tuple(name for name in used if isinstance(name, str)) or tuple(columns)
+        return cls(tool, names, flags or added, best)
+
+
+def _best(ranked: Sequence[Any], target: str) -> str:
+    """The first column of a ranking that is another element than the target: `Au_2` leads to no `Au`."""
+    for pair in ranked:
+        names = [pair.get("x"), pair.get("y")] if isinstance(pair, dict) else []
+        other = next((name for name in names if isinstance(name, str) and name != target), "")
+        if other and _FRONT.match(other) and _FRONT.findall(other)[:1] != _FRONT.findall(target)[:1]:
+            return other
+    return ""
+
+
+def speaks_of_hole_grade(words: Sequence[Word]) -> bool:
+    """ "Coloured by hole grade": what a step that profiled the holes made."""
+    return any(first.stem == "hole" and second.stem == "grade" for first, second in pairwise(words))
+
+
+def speaks_of_best(words: Sequence[Word]) -> bool:
+    """ "The best pathfinder": the first column of a ranking by correlation."""
+    return any(word.stem == "pathfind" for word in words)
 
 
 @dataclass
@@ -121,7 +159,7 @@ def bind_references(
                 bound.notes.append(f"{wanted.name} is {labels[0]}; the others are {', '.join(labels[1:])}")
         elif references.grouping or is_needed:
             references.refusals.append("no column of groups is known; name the column")
-    elif wanted and is_plot and references.groups and bound.arguments.get(wanted.name) not in _labels(profile, labels):
+    elif wanted and is_plot and (references.groups or references.grouping) and bound.arguments.get(wanted.name) not in _labels(profile, labels):
         references.refusals.append(f"groups and {bound.arguments.get(wanted.name)} cannot colour the same points")
     elif references.grouping and not wanted:
         references.refusals.append("groups are spoken of, and there is no argument for them")

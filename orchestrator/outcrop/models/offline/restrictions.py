@@ -8,11 +8,13 @@ from typing import Any
 
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.conditions import Condition, Conditions
+from outcrop.models.offline.forms import quoted_column
 from outcrop.models.offline.operators import ALONE, OPPOSITE, Operator
 from outcrop.models.offline.polarity import polarity_of
 from outcrop.models.offline.profile import Profile
 from outcrop.models.offline.schema import Property
 from outcrop.models.offline.words import Word, squeeze
+from outcrop_specialists.columns.units import is_same_unit
 
 _SPELLINGS: dict[Operator, tuple[str, ...]] = {
     ">": (">", "gt", "greater"),
@@ -47,6 +49,8 @@ def bind_conditions(
     if not conditions.found:
         return restriction
     said = "; ".join(map(spoken, conditions.found))
+    if _cut_off(conditions, properties, profile, restriction):
+        return restriction
     column = next((prop for prop in properties if prop.name in ("filter_column", "where_column")), None)
     column = column or next((prop for prop in properties if prop.role == "column"), None)
     operator = next(
@@ -56,19 +60,16 @@ def bind_conditions(
     if not (column and operator and value):
         restriction.refusals.append(f"{card.name} takes no condition ({said}); filter the rows first")
         return restriction
-    if len(conditions.found) > 1 and column.role != "column":
-        restriction.refusals.append(f"{card.name} takes one condition at a time: {said}")
-        return restriction
     polarity = polarity_of(words, conditions.used)
     if polarity == "unclear":
         restriction.refusals.append(f"it is not clear whether rows with {said} are to be kept or left out")
         return restriction
     is_removal = polarity == "remove"
     others = _keep_others(properties)
-    if len(conditions.found) > 1 and (conditions.is_mixed or conditions.is_any is not is_removal):
+    is_chain = column.role == "column" and conditions.is_any is is_removal
+    if len(conditions.found) > 1 and (conditions.is_mixed or not is_chain):
         # "a or b" to keep, "a and b" to drop: neither is a chain of conditions that all hold.
-        joint = "a mix of and/or" if conditions.is_mixed else "or" if conditions.is_any else "and, to be removed"
-        restriction.refusals.append(f"{card.name} takes one condition at a time; these are joined by {joint}: {said}")
+        _express(conditions, properties, profile, restriction, card, others if is_removal else {})
         return restriction
     for condition in conditions.found:
         _check_unit(condition, profile, restriction)
@@ -90,6 +91,78 @@ def bind_conditions(
                 f"Rows with {spoken(condition)} were left out by keeping those with {spoken(wanted)}"
             )
     return restriction
+
+
+def _express(
+    conditions: Conditions, properties: Sequence[Property], profile: Profile, restriction: Restriction, card: Card,
+    others: dict[str, Any],
+) -> None:  # fmt: skip
+    """All conditions as one expression, where the tool takes one; a mix of "and" and "or" may mean two things."""
+    said = "; ".join(map(spoken, conditions.found))
+    joint = "or" if conditions.is_any else "and"
+    is_taken = any(prop.name == "expression" for prop in properties)
+    if conditions.is_mixed or not is_taken:
+        joint = "a mix of and/or" if conditions.is_mixed else joint
+        restriction.refusals.append(f"{card.name} takes one condition at a time; these are joined by {joint}: {said}")
+        return
+    for condition in conditions.found:
+        _check_unit(condition, profile, restriction)
+        _check_kind(condition, profile, restriction)
+    text = f" {joint} ".join(map(_expressed, conditions.found))
+    restriction.calls.append({"expression": text, **others})
+    if others:
+        restriction.notes.append(f"Rows with {text} were left out; rows for which it cannot be told stayed")
+
+
+def _expressed(condition: Condition) -> str:
+    """A condition in the language of expressions."""
+    column, values = quoted_column(condition.column), [_literal(value) for value in condition.values]
+    if condition.operator in ALONE:
+        return f"{column} is {'not ' if condition.operator == 'not missing' else ''}null"
+    if condition.operator == "between":
+        low, high = sorted(condition.values, key=_number)
+        return f"({column} between {_literal(low)} and {_literal(high)})"
+    if condition.operator in ("in", "not in"):
+        return f"{column} {condition.operator} ({', '.join(values)})"
+    if condition.operator == "contains":
+        return f"contains({column}, {values[0]})"
+    return f"{column} {condition.operator} {values[0]}"
+
+
+def _literal(value: float | int | str) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+    return str(value)
+
+
+def _cut_off(
+    conditions: Conditions, properties: Sequence[Property], profile: Profile, restriction: Restriction
+) -> bool:
+    """A bound as the grade that a tool cuts off at: a `cutoff`, or a `mode` with a value; whether it was taken."""
+    known = {prop.name: prop for prop in properties}
+    if len(conditions.found) != 1 or "column" not in known:
+        return False
+    condition = conditions.found[0]
+    call: dict[str, Any] = {"column": condition.column}
+    if "cutoff" in known and condition.operator in (">", ">="):
+        call["cutoff"] = condition.values[0]
+        if condition.operator == ">":
+            restriction.notes.append(f"Grades at {condition.values[0]} count as above it")
+    elif "mode" in known and {"above", "below", "between"} <= set(known["mode"].choices):
+        if condition.operator == "between":
+            low, high = sorted(condition.values, key=_number)
+            call |= {"mode": "between", "low": low, "high": high}
+        elif condition.operator in (">", ">=", "<", "<="):
+            call |= {"mode": "above" if condition.operator[0] == ">" else "below", "value": condition.values[0]}
+            call |= {"inclusive": True} if condition.operator.endswith("=") else {}
+        else:
+            return False
+    else:
+        return False
+    _check_unit(condition, profile, restriction)
+    restriction.calls.append(call)
+    return True
 
 
 def _keep_others(properties: Sequence[Property]) -> dict[str, Any]:
@@ -114,7 +187,7 @@ def _check_unit(condition: Condition, profile: Profile, restriction: Restriction
         return
     if not column.unit:
         restriction.refusals.append(f"{condition.column} has no known unit; give the value without {condition.unit}")
-    elif column.unit.strip().casefold() != condition.unit.casefold():
+    elif not is_same_unit(column.unit, condition.unit):
         said = f"{condition.column} is in {column.unit}, the condition in {condition.unit}"
         restriction.refusals.append(f"{said}; give the value in {column.unit}")
 

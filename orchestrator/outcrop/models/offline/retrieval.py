@@ -55,6 +55,7 @@ class Retrieval:
         self._bags = [_bag(card) for card in self.cards]
         self._mean_length = sum(map(sum, (bag.values() for bag in self._bags))) / max(1, len(self._bags))
         self._frequency = Counter(stem for bag in self._bags for stem in bag)
+        self._known = frozenset(stem for card in self.cards for phrase in card.asked_for for stem in phrase)
 
     def best(self, clause: str, columns: Collection[str] = ()) -> Match | None:
         """The tool that `clause` asks for, or None. `columns` are names (folded) that are not verbs."""
@@ -62,19 +63,27 @@ class Retrieval:
         terms = terms_of(words)
         verb = leading_verb(words, columns)
         found: Match | None = None
+        said = {term.stem for term in terms}
+        if not said & self._known and not any(term.text == card.name for term in terms for card in self.cards):
+            return None
         for card, bag in zip(self.cards, self._bags, strict=True):
-            match = self._match(card, bag, terms, verb)
+            match = self._match(card, bag, terms, verb, said)
             if match and (found is None or match.score > found.score):
                 found = match
         return found
 
-    def _match(self, card: Card, bag: dict[str, float], terms: list[Term], verb: Word | None) -> Match | None:
+    def _match(
+        self, card: Card, bag: dict[str, float], terms: list[Term], verb: Word | None, said: set[str]
+    ) -> Match | None:
         if verb and verb.lower not in NEUTRAL and verb.stem not in card.vocabulary and verb.text != card.name:
             return None
         best, places = 0.0, frozenset(term.place for term in terms if term.text == card.name)
         if places:
             best = PHRASE_WEIGHT * NAMED
         for phrase in card.asked_for:
+            if len(said.intersection(phrase[1:])) < len(set(phrase[1:])):
+                # The first word may be passed over, the others may not.
+                continue
             found = places_of(phrase, terms)
             if found is None and len(phrase) > WORDS_WITHOUT_VERB and phrase[0] in _neutral_stems():
                 # "how many values are missing" asks for what "check missing values" does.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from outcrop.models.offline.cards import Card
+from outcrop.models.offline.forms import unit_at
 from outcrop.models.offline.polarity import is_removing
 from outcrop.models.offline.retrieval import Match
-from outcrop.models.offline.vocabulary import GENERIC, NEUTRAL, POLITE, STOP, TASK_VERBS, word_set
+from outcrop.models.offline.vocabulary import GENERIC, MODIFIERS, NEUTRAL, POLITE, STOP, TASK_VERBS, word_set
 from outcrop.models.offline.words import Word, words_of
 
 FILTER, QUERY, INSPECT, MISSING = "filter_rows", "query_data", "inspect_dataset", "check_missing"
@@ -37,6 +39,8 @@ PREPOSITIONS = word_set(
 )
 HARMLESS_ASIDES = word_set("addition summary short particular general order begin start step part fact case this")
 SORTED_OUT = frozenset(("miss", "null", "empti", "blank", "gap", "na", "nan"))
+COUNTING_TOOLS = frozenset(("choose_clusters", "censored_summary", "flag_qaqc", "qaqc_duplicates", "verify_claims"))
+"""What these count is no row of the table."""
 ODD = frozenset(("anomali", "outlier"))
 
 
@@ -52,6 +56,8 @@ def reroute(clause: str, match: Match | None, cards: Sequence[Card]) -> Match | 
         return _of(known, QUERY if stems & LOOKING else FILTER)
     if _is_counting(words):
         return _counted(words, stems, match, known)
+    if other := _by_form(clause, words, match, known):
+        return other
     if match is None:
         return None
     name = match.card.name
@@ -68,6 +74,79 @@ def reroute(clause: str, match: Match | None, cards: Sequence[Card]) -> Match | 
     if literal and all(words[at].stem == literal[0] and literal[1] not in words[at].lower for at in match.words):
         return None
     return match
+
+
+_FORMULA = re.compile(r"(?<![<>=!])=(?!=)\s*(?=.*(?:[-+*/(]|\*\*))[\w`(.-]")
+_CONVERT = frozenset(("convert", "express", "change", "transform", "recalculate", "bring", "harmonise", "harmonize"))
+_COMPARING_VERBS = frozenset(("compare", "test", "differ", "differs"))
+_BETWEEN = frozenset(("between", "across", "among", "by", "per"))
+
+
+def _by_form(clause: str, words: Sequence[Word], match: Match | None, known: dict[str, Card]) -> Match | None:
+    """What a form tells better than words: a formula after "=", a unit after "to", groups after "between"."""
+    lower = [word.lower for word in words]
+    first = next((word for word in lower if word not in POLITE), "")
+    name = match.card.name if match else ""
+    if _FORMULA.search(clause) and (match is None or first in NEUTRAL | {"derive", "add", "create", "calculate"}):
+        return _of(known, "derive_column") if "derive_column" in known else None
+    if "raster" in {word.stem for word in words} or any(
+        PurePosixPath(word.text).suffix in RASTER_ENDINGS for word in words
+    ):
+        raster = RASTER_TOOLS.get(name)
+        return _of(known, raster, match) if raster in known else None
+    if first in _CONVERT and name in ("", "convert_types", "reproject") and "convert_units" in known:
+        units = [unit_at(words, at + 1) for at in range(len(words) - 1) if lower[at] in ("to", "into", "in")]
+        if any(found and found[0].lower() not in ("in", "a") for found in units):
+            return _of(known, "convert_units", match)
+    if first in ("convert", "change", "cast") and name == "" and "convert_types" in known and _TYPES & set(lower):
+        return _of(known, "convert_types")
+    labels = LABELS & {word.stem for word in words}
+    is_compared = bool(_COMPARING_VERBS & set(lower)) and bool(_BETWEEN & set(lower))
+    if is_compared and name in ("", "summarize") and not labels and "compare_groups" in known:
+        return _of(known, "compare_groups", match)
+    return None
+
+
+_TYPES = word_set("number numbers numeric text string strings date dates integer integers boolean whole")
+RASTER_ENDINGS = frozenset((".tif", ".tiff", ".vrt"))
+RASTER_TOOLS = {"summarize": "inspect_raster", "inspect_dataset": "inspect_raster", "reproject": "reproject_raster"}
+
+
+_APART = re.compile(
+    r"\b(?:set|tell|keep|drive|make|separate|distinguish|split)s?\b.*\b(?:groups?|clusters?|apart|different)\b",
+    re.IGNORECASE,
+)
+
+
+def is_way(words: Sequence[Word], match: Match | None, columns: Collection[str]) -> bool:
+    """Whether a clause says how the task before it is to be done: "Use centred log-ratios", "standardise"."""
+    said = [word for word in words if word.kind == "word" and word.lower not in POLITE]
+    if match is None or match.card.name not in WAYS or not said:
+        return False
+    is_bare = all(word.lower in STOP | GENERIC | NEUTRAL for word in said[1:])
+    has_columns = any(word.lower in columns for word in said)
+    return not has_columns and (said[0].lower in MODIFIERS or is_bare)
+
+
+def is_about_groups(clause: str, match: Match | None) -> bool:
+    """Whether a clause after a clustering is about that: how many groups are tried, and what tells them apart."""
+    if match is None:
+        return bool(_APART.search(clause))
+    return match.card.name == "choose_clusters"
+
+
+def asks_for_number(clause: str) -> bool:
+    """Whether the best number of groups is to be found first."""
+    return bool(_BEST_NUMBER.search(clause))
+
+
+def without_asides(clause: str) -> str:
+    """A task with what was added to it, without the question what tells the groups apart: that is answered anyway."""
+    return ". ".join(part for part in clause.split(". ") if not _APART.search(part))
+
+
+_BEST_NUMBER = re.compile(r"\b(?:silhouette|elbow|gap statistic|best number|optimal number)\b", re.IGNORECASE)
+WAYS = frozenset(("standardize", "normalize", "log_transform", "logratio_transform"))
 
 
 def is_restriction(words: Sequence[Word], match: Match | None) -> bool:
@@ -156,6 +235,8 @@ def _is_counting(words: Sequence[Word]) -> bool:
 def _counted(words: Sequence[Word], stems: set[str], match: Match | None, known: dict[str, Card]) -> Match | None:
     """ "How many": rows of the table, rows that meet a condition, values of a column; nothing else is counted."""
     name = match.card.name if match else ""
+    if match and name in COUNTING_TOOLS:
+        return match
     if "many" not in {word.lower for word in words} and name not in ("", QUERY, "summarize", MISSING, "plot_map"):
         return match
     if stems & SORTED_OUT and "row" not in stems:

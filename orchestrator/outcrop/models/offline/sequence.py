@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outcrop.models.offline.conversation import Call
-from outcrop.models.offline.references import Previous, back_references
+from outcrop.models.offline.references import (
+    Previous,
+    back_references,
+    speaks_of_best,
+    speaks_of_hole_grade,
+)
 from outcrop.models.offline.steps import Step, quoted
+from outcrop.models.offline.tables import is_named, takes_several
 from outcrop.models.offline.vocabulary import BACK_REFERENCES
 from outcrop.models.offline.words import stems_of, words_of
 
 CALLS_AT_ONCE = 8
 DRAWING = frozenset(("plot", "draw", "map"))
 CLEANING = "cleaning"
+HOLES, CORRELATE = "profile_intervals", "correlate"
 
-_WRITES_TABLE = re.compile(r"\bwrites (?:them as a|the) table\b", re.IGNORECASE)
 _COMPONENT = re.compile(r"\bPC\d+\b")
 _REDUCES = re.compile("reduc")
 
@@ -77,7 +83,20 @@ class _Table:
     held_by: Record | None = None
 
 
-Try = Callable[[Step, str, Previous | None], Attempt]
+@dataclass(frozen=True)
+class Place:
+    """Where a step works: the table as it is now, the data file it comes from, and what other files have become."""
+
+    path: str
+    origin: str
+    now: Mapping[str, str]
+
+    def others(self, paths: Sequence[str]) -> list[str]:
+        """The other data files, as they are now."""
+        return [self.now.get(path, path) for path in paths if path not in (self.origin, self.path)]
+
+
+Try = Callable[[Step, Place, Previous | None], Attempt]
 Targets = Callable[[Step], Sequence[str]]
 
 
@@ -97,16 +116,19 @@ def work_through(steps: Sequence[Step], targets: Targets, attempt: Try, replaces
         for path in targets(step):
             table = tables.setdefault(path, _Table(path))
             record = Record(step, path, replaces=replaces(step))
-            _look(record, table, progress, attempt)
+            _look(record, table, tables, progress, attempt)
             progress.records.append(record)
             if record.replaces and table.held_by is None:
                 _hand_on(table, record)
     return progress
 
 
-def _look(record: Record, table: _Table, progress: Progress, attempt: Try) -> None:
+def _look(record: Record, table: _Table, tables: Mapping[str, _Table], progress: Progress, attempt: Try) -> None:
     """Try the step unless it has to wait, or what it needs has failed."""
-    earlier = [other for other in progress.records if other.table == record.table]
+    words = words_of(record.step.clause)
+    # What an earlier step found is known by its words, whatever table it was found in.
+    is_anywhere = speaks_of_hole_grade(words) or speaks_of_best(words)
+    earlier = [other for other in progress.records if is_anywhere or other.table == record.table]
     source = referent(record.step, earlier)
     if source:
         record.failure = _lost(source, earlier)
@@ -116,12 +138,21 @@ def _look(record: Record, table: _Table, progress: Progress, attempt: Try) -> No
     if source and made:
         record.previous = Previous.of_results(source.step.card.name, made.results, made.columns)
     is_labelled = bool(record.previous and record.previous.labels) or _names_component(record.step)
+    if made and speaks_of_hole_grade(words_of(record.step.clause)):
+        is_labelled = True
+        record.previous = replace(record.previous or Previous(), is_about_holes=True)
     labelled = made.table if made and is_labelled else None
-    if labelled is None and table.held_by:
-        if table.held_by.failure:
-            record.failure = f'it needs the table of "{quoted(table.held_by.step.clause)}", which failed'
-        return
-    found = attempt(record.step, labelled or table.path, record.previous)
+    holders = [] if labelled is not None else [table.held_by]
+    if takes_several(record.step.card):
+        holders += [other.held_by for other in tables.values() if other is not table]
+    for holder in filter(None, holders):
+        if holder.failure and (holder is table.held_by or is_named(holder.table, record.step.clause)):
+            record.failure = f'it needs the table of "{quoted(holder.step.clause)}", which failed'
+            return
+        if not holder.failure:
+            return
+    place = Place(labelled or table.path, record.table, {origin: other.path for origin, other in tables.items()})
+    found = attempt(record.step, place, record.previous)
     record.done, record.failure = found.done, found.failure
     known = {call.key for call in progress.calls}
     new = [call for call in found.calls if call.key not in known]
@@ -148,9 +179,8 @@ def _hand_on(table: _Table, record: Record) -> None:
 
 
 def replaces_table(step: Step, specialist: str) -> bool:
-    """Whether the tool makes a table that takes the place of the data: a cleaning tool that does not just look."""
-    is_cleaning = specialist == CLEANING and not step.is_reporting
-    return is_cleaning or bool(_WRITES_TABLE.search(step.card.description))
+    """Whether the step makes a table that takes the place of the data; one of figures about it does not."""
+    return step.changes_table(specialist)
 
 
 def referent(step: Step, earlier: Sequence[Record]) -> Record | None:
@@ -163,6 +193,11 @@ def referent(step: Step, earlier: Sequence[Record]) -> Record | None:
         by_name = next((record for record in others if _is_named(record.step, makers)), None)
         # A tool that is not named for groups may make them all the same; its results will tell.
         return by_name or next((record for record in others if record.is_open or _has_labels(record)), None)
+    if speaks_of_hole_grade(words_of(step.clause)):
+        # The first such step is the one that was asked for grades; later ones may be about anything.
+        return next((record for record in reversed(others) if record.step.card.name == HOLES), None)
+    if speaks_of_best(words_of(step.clause)):
+        return next((record for record in reversed(earlier) if record.step.card.name == CORRELATE), None)
     if _names_component(step):
         # "Plot PC1 against PC2" is about the scores of a PCA.
         return next((record for record in others if _REDUCES.search(record.step.card.name)), None)

@@ -8,18 +8,32 @@ from typing import Any
 
 from outcrop.models.offline.answers import cut, sentence, sentences, small_results, smaller
 from outcrop.models.offline.binding import Binding, bind
+from outcrop.models.offline.calling import NO_CONDITION
 from outcrop.models.offline.cards import own_cards
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
 from outcrop.models.offline.profile import Profile, joined, read_profile
 from outcrop.models.offline.references import Previous
-from outcrop.models.offline.sequence import CLEANING, Attempt, Done, Progress, Record, replaces_table, work_through
+from outcrop.models.offline.routing import asks_for_number, without_asides
+from outcrop.models.offline.schema import properties_of
+from outcrop.models.offline.sequence import (
+    CLEANING,
+    Attempt,
+    Done,
+    Place,
+    Progress,
+    Record,
+    replaces_table,
+    work_through,
+)
 from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
-from outcrop.models.offline.tables import targets_of, unusable
+from outcrop.models.offline.tables import is_raster_file, takes_several, targets_of, unusable
+from outcrop.models.offline.values import INSPECT_COLUMNS, look_up, with_columns
 from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.completion import COMPLETE
 
 INSPECT = "inspect_dataset"
+CLUSTER, CHOOSE = "cluster", "choose_clusters"
 FILES_INSPECTED = 3
 SUSPECTED = "SUSPECTED"
 ROWS_OF_DATA = frozenset(("rows", "preview"))
@@ -44,7 +58,7 @@ class SpecialistTurn:
         paths = list(dict.fromkeys(self._conversation.data))[:FILES_INSPECTED]
         if not paths:
             return [self._refuse("No data file was given, and nothing can be done without one")]
-        looks = [Call(INSPECT, {"path": path}) for path in paths]
+        looks = [Call(INSPECT, {"path": path}) for path in paths if not is_raster_file(path)]
         unseen = [look for look in looks if INSPECT in self._tools and self._conversation.answer(look) is None]
         if unseen:
             return unseen
@@ -67,6 +81,9 @@ class SpecialistTurn:
 
     def _take_profile(self, path: str) -> str:
         """Read what the inspection of a table said; the reason where it cannot be used."""
+        if is_raster_file(path):
+            self._profiles[path] = Profile(path, (), None)
+            return ""
         if INSPECT not in self._tools:
             return f"{path}: {INSPECT} is not among the tools, so its columns are not known"
         answer = self._conversation.answer(Call(INSPECT, {"path": path}))
@@ -76,9 +93,15 @@ class SpecialistTurn:
         return ""
 
     def _targets(self, step: Step) -> list[str]:
-        return targets_of(step.clause, list(self._profiles.values()))
+        """The tables of a step; where the lead chose the tool, the first file is the one to work on."""
+        if takes_several(step.card) and self._conversation.context.get("tool") == step.card.name:
+            return list(self._profiles)[:1]
+        return targets_of(step.clause, list(self._profiles.values()), step.card)
 
-    def _attempt(self, step: Step, path: str, previous: Previous | None) -> Attempt:
+    def _attempt(self, step: Step, place: Place, previous: Previous | None) -> Attempt:
+        path = place.path
+        if path in self._profiles and is_raster_file(path):
+            return self._bound(step, self._profiles[path], place, previous)
         look = Call(INSPECT, {"path": path})
         seen = self._conversation.answer(look)
         if seen is None:
@@ -88,10 +111,50 @@ class SpecialistTurn:
         if step.card.name == INSPECT:
             return Attempt(done=Done(seen.summary, seen.results, notes=seen.texts("notes")))
         profile = self._profiles.setdefault(path, read_profile(seen.results, path))
-        binding = bind(self._tools[step.card.name], step.clause, profile, previous or self._given)
+        return self._bound(step, profile, place, previous)
+
+    def _bound(self, step: Step, profile: Profile, place: Place, previous: Previous | None) -> Attempt:
+        """The calls of a step; a value that is named without its column is looked for among those of categories."""
+        if step.card.name == CLUSTER and CHOOSE in self._tools and asks_for_number(step.clause):
+            return self._cluster_best(step, profile)
+        others = [self._profiles[path] for path in place.others(list(self._profiles)) if path in self._profiles]
+        tool, given = self._tools[step.card.name], previous or self._given
+        binding = bind(tool, step.clause, profile, given, others)
+        lookup = look_up(profile) if NO_CONDITION in binding.refusals and INSPECT_COLUMNS in self._tools else None
+        if lookup:
+            answer = self._conversation.answer(lookup)
+            if answer is None:
+                return Attempt([lookup])
+            if told := with_columns(step.clause, answer):
+                binding = bind(tool, told[0], profile, given, others)
+                binding.notes += told[1]
         if binding.refusals:
             return Attempt(failure="; ".join(binding.refusals))
         return self._call(step, binding)
+
+    def _cluster_best(self, step: Step, profile: Profile) -> Attempt:
+        """ "Try two to six groups and pick by silhouette": the number first, then the groups."""
+        told = without_asides(step.clause)
+        binding = bind(self._tools[CHOOSE], told, profile, self._given)
+        if binding.refusals:
+            return Attempt(failure="; ".join(binding.refusals))
+        trial = Call(CHOOSE, {"columns": profile.measures, **binding.calls[0]})
+        tried = self._conversation.answer(trial)
+        if tried is None:
+            return Attempt([trial])
+        best = tried.results.get("best_k")
+        if tried.is_error or not isinstance(best, int):
+            return Attempt(failure=tried.error if tried.is_error else f"{CHOOSE} gave no best number")
+        known = {prop.name for prop in properties_of(self._tools[CLUSTER].input_schema)}
+        arguments = {key: value for key, value in trial.arguments.items() if key in known} | {"n_clusters": best}
+        binding.calls, binding.notes = [arguments], [f"n_clusters {best}: {tried.summary}", *binding.notes]
+        attempt = self._call(step, binding)
+        if attempt.done:
+            attempt.done.summary = f"{sentence(tried.summary)} {attempt.done.summary}"
+            kept = [key for key in ("best_k", "silhouette_by_k") if key in tried.results]
+            figures: dict[str, Any] = {key: tried.results[key] for key in kept}
+            attempt.done.results = {**dict(attempt.done.results), **figures}
+        return attempt
 
     def _call(self, step: Step, binding: Binding) -> Attempt:
         """The calls of a step, side by side or each on what the one before wrote."""
@@ -221,7 +284,8 @@ def _table(answer: Answer) -> str | None:
 def _columns_of(arguments: dict[str, Any]) -> list[str]:
     """Column names among the arguments of a call, as far as their names say so."""
     listed = arguments.get("columns")
-    names = listed if isinstance(listed, list) else [arguments.get(key) for key in ("column", "x", "y")]
+    keys = ("column", "x", "y", "color", "by", "target")
+    names = listed if isinstance(listed, list) else [arguments.get(key) for key in keys]
     return [name for name in names if isinstance(name, str)]
 
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from outcrop.models.offline.cards import Card
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
 from outcrop.models.offline.mentions import finder_of
+from outcrop.models.offline.names import with_spoken
 from outcrop.models.offline.profile import Profile, read_profile
 from outcrop.models.offline.vocabulary import STOP
 from outcrop.models.offline.words import stems_of, words_of
@@ -16,8 +18,22 @@ from outcrop.models.offline.words import stems_of, words_of
 LIST_FILES = "list_files"
 TABLES_AT_ONCE = 20
 FILES_NAMED = 10
+RASTERS = frozenset((".tif", ".tiff", ".vrt", ".asc", ".img"))
+"""Files without columns: only the raster tools read them."""
 SHORTEST_STEM = 4
 """A file is known by its name without ending only from so many letters: `a.csv` is not meant by "a"."""
+
+
+_SEVERAL = re.compile(
+    r"\b(?:two tables|several files|collar|drill tables|another one|reference raster|at the coordinates of)",
+    re.IGNORECASE,
+)
+_NEEDED = (
+    (re.compile(r"\bsurvey stations\b", re.IGNORECASE), re.compile(r"az|dip|inc", re.IGNORECASE), ()),
+    (re.compile(r"\b(?:drill|from-to) (?:intervals|holes|tables)\b", re.IGNORECASE), None, ("depth_from",)),
+    (re.compile(r"\b(?:coordinates|locations|grid|places?)\b", re.IGNORECASE), None, ("longitude", "x")),
+)
+"""What a card says that its tool works on, and the columns that such a table has, by name or by role."""
 
 
 @dataclass
@@ -45,25 +61,76 @@ def find_tables(conversation: Conversation) -> Tables:
     return tables
 
 
-def targets_of(clause: str, profiles: Sequence[Profile]) -> list[str]:
-    """The tables that a clause is about: those it names, else those with most of the columns it names, else all."""
+def targets_of(clause: str, profiles: Sequence[Profile], card: Card | None = None) -> list[str]:
+    """The tables that a clause is about: those it names, else those with most of the columns it names, else all.
+
+    A tool that takes several files at once has one table to begin with: of those the first that is what it works on.
+    """
     if len(profiles) < 2:
         return [profile.path for profile in profiles]
+    fits = _fits(card, profiles)
     named = [profile.path for profile in profiles if is_named(profile.path, clause)]
+    if named and card and takes_several(card):
+        first = sorted(named, key=lambda path: place_in(path, clause))
+        return ([path for path in first if path in fits] or first)[:1]
     if named:
         return named
+    profiles = [profile for profile in profiles if profile.path in fits] or list(profiles)
     words = words_of(clause)
     stems = {word.stem for word in words if word.kind == "word" and word.lower not in STOP}
-    # Columns first; where they do not decide, "a map of the collars" is about babbitt_collar.csv.
+    # Columns first; where they do not decide, "a map of the collars" is about the file named collar.csv.
     scores = {
         profile.path: (
-            len(finder_of(profile).find(clause, words).columns),
+            _named_columns(clause, profile),
             len(stems & set(stems_of(PurePosixPath(profile.path).stem.replace("_", " ")))),
         )
         for profile in profiles
     }
     best = max(scores.values())
-    return [path for path, score in scores.items() if score == best]
+    found = [path for path, score in scores.items() if score == best]
+    return found[:1] if card and takes_several(card) else found
+
+
+def _named_columns(clause: str, profile: Profile) -> int:
+    told, _ = with_spoken(clause, profile)
+    return len(finder_of(profile).find(told, words_of(told)).columns)
+
+
+def takes_several(card: Card) -> bool:
+    """Whether a tool works on several files at once, going by what its card says."""
+    return bool(_SEVERAL.search(card.description))
+
+
+def _fits(card: Card | None, profiles: Sequence[Profile]) -> list[str]:
+    """The tables that are what a tool works on: rasters or not, intervals, stations, coordinates."""
+    if card is None:
+        return [profile.path for profile in profiles]
+    is_raster = ("raster" in card.name and not card.name.startswith("sample")) or card.name.endswith(
+        ("bands", "band_math")
+    )
+    kind = [profile for profile in profiles if is_raster_file(profile.path) is is_raster]
+    for said, name, roles in _NEEDED:
+        if said.search(card.description) and not is_raster:
+            having = [profile for profile in kind if profile.with_role(*roles) or (name and _has_name(profile, name))]
+            kind = having or kind
+            break
+    return [profile.path for profile in kind]
+
+
+def _has_name(profile: Profile, pattern: re.Pattern[str]) -> bool:
+    return any(pattern.match(column.name) for column in profile.columns)
+
+
+def is_raster_file(path: str) -> bool:
+    """Whether a file is a raster, by its ending."""
+    return PurePosixPath(path).suffix.lower() in RASTERS
+
+
+def place_in(path: str, text: str) -> int:
+    """Where a text names a file first; behind its end where it does not."""
+    name = PurePosixPath(path)
+    places = [text.casefold().find(said.casefold()) for said in (path, name.name, name.stem)]
+    return min((place for place in places if place >= 0), default=len(text))
 
 
 def is_named(path: str, text: str) -> bool:
@@ -102,6 +169,10 @@ def _choose(listing: Answer, objective: str, tables: Tables) -> list[str]:
 
 
 def _describe(conversation: Conversation, paths: list[str], tables: Tables) -> None:
+    tables.profiles += [Profile(path, (), None) for path in paths if is_raster_file(path)]
+    paths = [path for path in paths if not is_raster_file(path)]
+    if not paths:
+        return
     call = Call(LIST_FILES, {"tables": paths})
     answer = conversation.answer(call)
     if answer is None:

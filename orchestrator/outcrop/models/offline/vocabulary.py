@@ -8,7 +8,9 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-DATA_ENDINGS = tuple(sorted(word_set("csv tsv jsonl ndjson json xlsx xls parquet las log dat txt png html md")))
+DATA_ENDINGS = tuple(
+    sorted(word_set("csv tsv jsonl ndjson json xlsx xls parquet las log dat txt png html md tif tiff vrt"))
+)
 
 ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "approx.", "cf.", "incl.", "resp.", "fig.")
 
@@ -158,6 +160,7 @@ GENERIC = word_set(
     missing present real different new raw cleaned clean original typical whole entire full quick short simple brief
     detail details overview available following remaining rest left right top bottom high low higher lower highest
     lowest best worst strong strongest closely close together apart color shade size pair pairs matrix order exact
+    collar collars hole holes well wells borehole boreholes station stations
     identical one part parts side terms term total detail general respect least half minimum maximum good bad
     """
 )

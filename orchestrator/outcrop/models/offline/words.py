@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
+from threading import local
 from typing import Any, Literal, get_args
 
 from outcrop.models.offline.vocabulary import ABBREVIATIONS, DATA_ENDINGS, FOLDED, NUMERALS
@@ -18,10 +19,14 @@ K_MEANS = re.compile(r"k[-\s]?means", re.IGNORECASE)
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)", re.IGNORECASE)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+LONGEST_FILE, LONGEST_QUOTE = 200, 300
+STEMS_KEPT = 50_000
+
 _TOKEN = re.compile(
     rf"""
-    (?P<quoted>"[^"\n]+"|“[^”\n]+”|‘[^’\n]+’|`[^`\n]+`|(?<!\w)'[^'\n]+'(?!\w))
-    |(?P<file>[\w./\-]*[\w\-]\.(?:{"|".join(DATA_ENDINGS)})(?![\w]))
+    (?P<quoted>"[^"\n]{{1,{LONGEST_QUOTE}}}"|“[^”\n]{{1,{LONGEST_QUOTE}}}”|‘[^’\n]{{1,{LONGEST_QUOTE}}}’
+        |`[^`\n]{{1,{LONGEST_QUOTE}}}`|(?<!\w)'[^'\n]{{1,{LONGEST_QUOTE}}}'(?!\w))
+    |(?P<file>[\w./\-]{{0,{LONGEST_FILE}}}[\w\-]\.(?:{"|".join(DATA_ENDINGS)})(?![\w]))
     |(?P<abbreviation>(?<!\w)(?:{"|".join(map(re.escape, ABBREVIATIONS))}))
     |(?P<date>(?<![\w.])\d{{4}}-\d{{2}}-\d{{2}}(?!\w))
     |(?P<number>(?<![\w.])[-+−]?(?:\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:st|nd|rd|th)?(?!\w))
@@ -74,7 +79,7 @@ def words_of(text: str) -> list[Word]:
     return words
 
 
-@cache
+@lru_cache(maxsize=STEMS_KEPT)
 def stem(word: str) -> str:
     """The folded stem of one word: Clustering → cluster, summarised → summar, colours → color, P95 → quantil."""
     if PERCENTILE.fullmatch(word):
@@ -110,8 +115,13 @@ def squeeze(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-@cache
 def _stemmer() -> Any:
-    import snowballstemmer
+    """A stemmer for each thread: it keeps the word it works on in itself."""
+    if not hasattr(_OF_THREAD, "stemmer"):
+        import snowballstemmer
 
-    return snowballstemmer.stemmer("english")
+        _OF_THREAD.stemmer = snowballstemmer.stemmer("english")
+    return _OF_THREAD.stemmer
+
+
+_OF_THREAD = local()

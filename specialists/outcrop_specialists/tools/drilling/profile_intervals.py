@@ -229,6 +229,8 @@ TOOL = Tool(
         "rank holes by metal",
         "grade times length",
         "grade thickness",
+        "unassayed length",
+        "drilled length has no assay",
         "summarise holes",
         "grade per hole",
         "hole grades",

@@ -77,6 +77,8 @@ TOOL = Tool(
     asked_for=(
         "detect issues",
         "check data quality",
+        "go through",
+        "not usable",
         "spelling variants",
         "names in other spelling",
         "duplicates in other spelling",

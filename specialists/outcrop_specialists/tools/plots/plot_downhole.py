@@ -232,7 +232,7 @@ TOOL = Tool(
     version=1,
     description="Draw columns against depth in tracks side by side for one hole or well, depth downward: log curves, "
     "samples or intervals, with tops as lines.",
-    asked_for=("downhole plot", "strip log", "plot against depth", "log plot", "depth plot", "well log", "down-hole"),
+    asked_for=("downhole plot", "strip log", "plot against depth", "depth plot", "well log", "down-hole"),
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,

@@ -131,6 +131,7 @@ TOOL = Tool(
     asked_for=(
         "bin the column",
         "bin values",
+        "bin equal width",
         "bin at breaks",
         "put into bins",
         "bin into quartiles",

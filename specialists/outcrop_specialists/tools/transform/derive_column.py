@@ -136,6 +136,7 @@ TOOL = Tool(
         "evaluate a formula",
         "apply a formula",
         "shale volume",
+        "linear shale volume",
     ),
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,

@@ -1,0 +1,60 @@
+"""What a dispatch is given: its order, and what all dispatches of one run share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from outcrop.events import Watcher, nobody
+from outcrop.gateway import Gateway
+from outcrop.hands import Hands
+from outcrop.history import History
+from outcrop.isolation import IsolationProof
+from outcrop.journal import Journal
+from outcrop.launching import Launcher
+from outcrop.runs import RunFolder
+from outcrop.workspace import Workspace
+from outcrop_schemas import limits
+from outcrop_schemas.protocol import ToolCall
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be done, by whom, within which limits. `command` is a program that plays the specialist."""
+
+    specialist: str
+    objective: str
+    data: tuple[str, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+    timeout_seconds: float = limits.DISPATCH_SECONDS
+    grace_seconds: float = limits.GRACE_SECONDS
+    environment: Mapping[str, str] = field(default_factory=dict)
+    require: tuple[str, ...] = ()
+    command: tuple[str, ...] | None = None
+    call: ToolCall | None = None
+    pins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def given_context(self) -> dict[str, Any]:
+        """The context with the pins that go along."""
+        return {**self.context, **({"pins": dict(self.pins)} if self.pins else {})}
+
+    @property
+    def needs_model(self) -> bool:
+        return self.command is None and self.call is None
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the dispatches of one run share."""
+
+    workspace: Workspace
+    folder: RunFolder
+    journal: Journal
+    history: History
+    gateway: Gateway
+    launcher: Launcher
+    proof: IsolationProof
+    hands: Hands
+    watcher: Watcher = nobody

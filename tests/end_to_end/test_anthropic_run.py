@@ -1,0 +1,189 @@
+"""`outcrop run` on the demo objective with a model behind a server: real SDK, real sockets, real specialists."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from servers.messages_api import Fault, MessagesApi
+from servers.recorded import recorded_script
+from servers.turns import Answer, Body, Script
+
+ROOT = Path(__file__).resolve().parents[2]
+OUTCROP = Path(sys.executable).parent / "outcrop"
+OBJECTIVE = (
+    "Remove duplicate rows, summarise alcohol and proline, cluster the samples into 3 groups on alcohol, flavanoids "
+    "and color_intensity, and plot the groups"
+)
+CANARY = "sk-canary-4f1d9b7c2e60"
+MODEL = "claude-sonnet-5-5"
+
+
+def run(workspace: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [OUTCROP, "run", OBJECTIVE, "--data", "wines.csv", "--json", *arguments]
+    return subprocess.run(
+        command,
+        cwd=workspace,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+    )
+
+
+def wines(folder: Path) -> Path:
+    folder.mkdir()
+    subprocess.run([sys.executable, ROOT / "scripts" / "write_wines.py", folder / "wines.csv"], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The outcome of the demo with the offline model, whose turns are what the server gives."""
+    done = run(wines(tmp_path_factory.mktemp("offline") / "w"), "--model", "offline")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@dataclass
+class Watched:
+    """A script that looks at the environment of every process that the orchestrator has while it is asked."""
+
+    script: Script
+    environments: list[dict[str, str]] = field(default_factory=list)
+
+    def __call__(self, body: Body) -> Answer:
+        for process in psutil.process_iter(["cmdline"]):
+            if any("outcrop_specialists" in part for part in process.info["cmdline"] or []):
+                self._look(process)
+        return self.script(body)
+
+    def _look(self, process: psutil.Process) -> None:
+        try:
+            self.environments.append(process.environ())
+        except psutil.Error:
+            return
+
+
+def same_but_for_the_model(found: dict[str, Any], offline: dict[str, Any]) -> None:
+    assert found["status"] == offline["status"] == "success"
+    assert found["summary"] == offline["summary"]
+    assert [line["status"] for line in found["dispatches"]] == ["success"] * len(offline["dispatches"])
+    assert sorted(a["path"] for a in found["artifacts"]) == sorted(a["path"] for a in offline["artifacts"])
+    assert found["model"] == MODEL
+
+
+def places_of(secret: str, folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+
+
+def test_the_demo_is_done_with_scripted_answers(tmp_path: Path, offline: dict[str, Any]) -> None:
+    with MessagesApi(recorded_script(Path(offline["run_folder"]))) as api:
+        workspace = wines(tmp_path / "w")
+        done = run(workspace, "--model", MODEL, **api.environment())
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+    same_but_for_the_model(found, offline)
+    assert api.refusals == []
+    assert set(api.statuses) == {200}
+    usages = [seen.usage for seen in api.seen if seen.usage]
+    for name in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
+        assert found["usage"][name] == sum(usage[name] for usage in usages)
+    replayed = subprocess.run(
+        [OUTCROP, "replay", "last", "--verify"], cwd=workspace, capture_output=True, text=True, check=False
+    )
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+
+
+def test_the_demo_is_done_over_every_fault_and_the_key_is_nowhere(tmp_path: Path, offline: dict[str, Any]) -> None:
+    faults = [
+        Fault("status", 429, headers={"retry-after": "0.2"}), None, Fault("status", 529), Fault("drop"), None,
+        Fault("status", 500), Fault("malformed"), None, Fault("truncate"), Fault("error_event"), None,
+        Fault("refuse_connection"),
+    ]  # fmt: skip
+    script = Watched(recorded_script(Path(offline["run_folder"])))
+    with MessagesApi(script, faults=faults, key=CANARY) as api:
+        workspace = wines(tmp_path / "w")
+        done = run(workspace, "--model", MODEL, "--debug", **api.environment())
+    assert done.returncode == 0, done.stderr
+    same_but_for_the_model(json.loads(done.stdout), offline)
+    assert not api.faults
+    assert api.refusals == []
+    assert CANARY not in done.stdout + done.stderr
+    assert places_of(CANARY, workspace) == []
+    assert script.environments
+    assert not [names for names in script.environments if CANARY in str(names)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (Fault("status", 400, "messages.0: the reason"), "invalid_request_error: messages.0: the reason (HTTP 400, "),
+        (Fault("status", 401, f"invalid x-api-key: {CANARY}"), "authentication_error: invalid x-api-key: [key] (HTTP "),
+    ],
+)
+def test_a_deterministic_refusal_ends_the_run_with_its_reason_and_without_the_key(
+    tmp_path: Path, fault: Fault, reason: str
+) -> None:
+    with MessagesApi(faults=[fault], key=CANARY) as api:
+        workspace = wines(tmp_path / "w")
+        done = run(workspace, "--model", MODEL, "--debug", **api.environment())
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert found["status"] == "error"
+    assert reason in found["errors"][0]
+    assert "request req_" in found["errors"][0]
+    assert api.statuses == [fault.status]
+    assert CANARY not in done.stdout + done.stderr
+    assert places_of(CANARY, workspace) == []
+
+
+def test_the_sdk_is_paid_for_after_the_first_progress_line(tmp_path: Path) -> None:
+    """A sitecustomize of the test's own tells when the SDK's import begins; the line is on the screen by then."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Tells:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'anthropic':\n"
+        "            sys.stderr.write('IMPORTING\\n'); sys.stderr.flush()\n"
+        "sys.meta_path.insert(0, Tells())\n"
+    )
+    with MessagesApi(faults=[Fault("status", 400, "enough")]) as api:
+        workspace = wines(tmp_path / "w")
+        done = run(workspace, "--model", MODEL, PYTHONPATH=str(tmp_path / "site"), **api.environment())
+    lines = done.stderr.splitlines()
+    assert lines.count("IMPORTING") == 1
+    assert lines.index("lead started: it plans the work") < lines.index("IMPORTING")
+
+
+def test_an_unknown_model_is_told_with_those_there_are(tmp_path: Path) -> None:
+    with MessagesApi() as api:
+        done = run(wines(tmp_path / "w"), "--model", "claude-nonesuch", **api.environment())
+    assert done.returncode == 1
+    assert "the server has no model 'claude-nonesuch'; it has: claude-opus-5-5" in done.stderr
+
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_without_a_key_the_offline_model_is_used_and_that_is_said(outcrop: Command) -> None:
+    done = outcrop("run", "list the files")
+    assert "there is no key (ANTHROPIC_API_KEY): the offline model plans, which is no language model" in done.stderr
+    assert "no key" not in outcrop("run", "list the files", "--model", "offline").stderr
+
+
+def test_with_a_key_and_no_choice_claude_is_asked_and_that_is_said(tmp_path: Path) -> None:
+    with MessagesApi(faults=[Fault("status", 400, "enough")]) as api:
+        done = run(wines(tmp_path / "w"), **api.environment())
+    assert "Claude is asked, since there is a key" in done.stderr
+    assert [seen.body["model"] for seen in api.seen] == ["claude-opus-5-5"]

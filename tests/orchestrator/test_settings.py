@@ -1,0 +1,274 @@
+"""Settings: one file, the environment over it, options over both; a name that there is none of is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers.messages_api import Fault, MessagesApi
+from servers.turns import answer, call, in_turn, text
+
+from outcrop import Run, ScriptedModel
+from outcrop.exchanges import read_exchanges
+from outcrop.journal import read
+from outcrop.ledger import accounts_in
+from outcrop.models import ModelTable
+from outcrop.models.scripted import turn
+from outcrop.recovery import open_run
+from outcrop.replay import verify
+from outcrop.runs import RunFolder
+from outcrop.settings import Settings, effective, is_model_chosen
+from outcrop_schemas import limits
+from outcrop_schemas.errors import UsageError
+from outcrop_schemas.outcome import RunOutcome
+
+FILE = """
+workers = 4
+model = "anthropic"
+budget_usd = 2.50
+
+[roles.default]
+effort = "medium"
+
+[roles.lead]
+model = "claude-opus-5-5"
+fallback = "claude-sonnet-5-5"
+effort = "high"
+turns = 12
+
+[roles.analytics]
+thinking = "off"
+max_tokens = 4000
+
+[prices."anthropic-like"]
+input = 1
+output = "2.5"
+"""
+
+
+def stored(workspace: Path, text: str = FILE) -> Path:
+    (workspace / "outcrop.toml").write_text(text)
+    return workspace
+
+
+def test_a_file_says_what_holds_and_what_it_does_not_say_is_as_ever(workspace: Path) -> None:
+    settings = Settings.load(stored(workspace))
+    assert (settings.workers, settings.model, settings.budget_usd) == (4, "anthropic", Decimal("2.50"))
+    assert settings.model_calls == 8
+    lead, analytics, plotting = (settings.role(name) for name in ("lead", "analytics", "plotting"))
+    assert (lead.effort, lead.turns, lead.max_tokens) == ("high", 12, limits.MODEL_OUTPUT_TOKENS)
+    assert (analytics.effort, analytics.thinking, analytics.max_tokens) == ("medium", "off", 4000)
+    assert (plotting.effort, plotting.turns) == ("medium", limits.AGENT_TURNS)
+    price = settings.price_list().of("anthropic-like")
+    assert price is not None
+    assert (price.output, price.cache_write_1h) == (Decimal("2.5"), Decimal(2))
+
+
+def test_the_environment_goes_over_the_file_and_options_over_both(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(workspace)
+    monkeypatch.setenv("OUTCROP_WORKERS", "5")
+    monkeypatch.setenv("OUTCROP_ROLES__LEAD__EFFORT", "low")
+    settings = Settings.load(workspace)
+    assert (settings.workers, settings.role("lead").effort, settings.role("lead").turns) == (5, "low", 12)
+    settings = Settings.load(workspace, {"workers": 6, "budget_usd": None}, ["roles.lead.effort=max", "model=offline"])
+    assert (settings.workers, settings.role("lead").effort, settings.model) == (6, "max", "offline")
+    assert settings.budget_usd == Decimal("2.50")
+
+
+def test_a_model_that_is_given_is_that_of_everyone(workspace: Path) -> None:
+    stored(workspace)
+    table = ModelTable(None, Settings.load(workspace))
+    assert table.names() == {"default": "claude-sonnet-5-5", "lead": "claude-opus-5-5"}
+    settings = Settings.load(workspace, {"model": "claude-haiku-5-5"})
+    assert ModelTable(None, settings).names() == {"default": "claude-haiku-5-5"}
+    assert settings.role("lead").effort == "high"
+    one = Settings.load(workspace, {"model": "claude-haiku-5-5"}, ["roles.lead.model=claude-fable-5-2"])
+    assert ModelTable(None, one).names() == {"default": "claude-haiku-5-5", "lead": "claude-fable-5-2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("wrokers = 3", "no setting 'wrokers'. Did you mean 'workers'?"),
+        ("[roles.lead]\nefort = 'high'", "no setting 'roles.lead.efort'. Did you mean 'effort'?"),
+        ("[roles.analitics]\neffort = 'high'", "no role 'analitics'. Did you mean 'analytics'?"),
+        ("[prices.x]\ninptu = 3", "no setting 'prices.x.inptu'. Did you mean 'input'?"),
+        ("[prices.x]\ninput = 3", "prices.x.output: Field required"),
+        ("[roles.lead]\neffort = 'hi'", "roles.lead.effort: Input should be 'low', 'medium'"),
+        ("[roles]\nlead = 3", "roles.lead"),
+        ("budget_usd = -1", "budget_usd: Input should be greater than 0"),
+        ("[roles.lead]\nturns = 0", "roles.lead.turns: Input should be greater than or equal to 1"),
+        ("workers = ", "is not TOML"),
+        ("budget_usd = nan", "budget_usd"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_key_and_a_hint(workspace: Path, text: str, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Settings.load(stored(workspace, text))
+    assert words in str(caught.value)
+    assert "outcrop.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ("workers", "KEY=VALUE"),
+        ("=3", "KEY=VALUE"),
+        ("a b=3", "cannot be read"),
+        ("rols.lead.effort=high", "Did you mean 'roles'?"),
+        ("workers=none", "workers"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(workspace: Path, item: str, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Settings.load(workspace, {}, [item])
+    assert words in str(caught.value)
+
+
+def test_values_of_options_need_no_quotes(workspace: Path) -> None:
+    given = ["model=claude-haiku-5-5", 'prices."a.b".input=1.5', 'prices."a.b".output=3', "bubblewrap=false"]
+    settings = Settings.load(workspace, {}, given)
+    assert (settings.model, settings.bubblewrap) == ("claude-haiku-5-5", False)
+    assert settings.prices["a.b"].input == Decimal("1.5")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("ofline", "Did you mean 'offline'"), ("gpt", "anthropic:NAME"), ("claude-", "no model")]
+)
+def test_an_unknown_model_is_refused_wherever_it_stands(name: str, words: str) -> None:
+    for settings in (Settings(model=name), Settings(roles={"lead": {"fallback": name}})):  # type: ignore[dict-item]
+        with pytest.raises(UsageError, match=words):
+            ModelTable(None, settings)
+
+
+def test_what_holds_is_shown_with_where_it_comes_from(workspace: Path) -> None:
+    rows = {name: (value, origin) for name, value, origin in effective(Settings.load(stored(workspace)))}
+    assert rows["workers"] == ("4", "set")
+    assert rows["model_calls"] == ("8", "default")
+    assert rows["roles.plotting.effort"] == ("medium", "set")
+    assert rows["roles.plotting.turns"] == (str(limits.AGENT_TURNS), "default")
+    assert rows["budget_tokens"] == ("none", "default")
+
+
+def test_limits_and_doctor_show_the_settings_of_the_workspace(workspace: Path) -> None:
+    stored(workspace)
+    line = [sys.executable, "-m", "outcrop.cli.main"]
+    told = subprocess.run([*line, "limits", "--json", "--workspace", str(workspace)], capture_output=True, check=True)
+    found = {one["setting"]: one for one in json.loads(told.stdout) if "setting" in one}
+    assert found["roles.lead.turns"] == {"setting": "roles.lead.turns", "value": "12", "origin": "set"}
+    shown = subprocess.run([*line, "doctor", "--json", "--workspace", str(workspace)], capture_output=True, check=False)
+    checks = {one["name"]: one for one in json.loads(shown.stdout)["checks"]}
+    assert "roles.lead.effort = high" in checks["settings"]["text"]
+    assert "lead: claude-opus-5-5" in checks["model"]["text"]
+    assert "of 2026-" in checks["prices"]["text"]
+
+
+def test_whether_a_model_was_chosen_is_known(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not is_model_chosen(Settings.load(workspace))
+    assert is_model_chosen(Settings.load(workspace, {"model": "offline"}))
+    assert is_model_chosen(Settings.load(stored(workspace)))
+    monkeypatch.setenv("OUTCROP_MODEL", "offline")
+    assert is_model_chosen(Settings())
+
+
+async def run_with(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings, script: Any, faults: Any = (), **more: Any
+) -> tuple[RunOutcome, MessagesApi]:
+    with MessagesApi(script, faults=faults) as api:
+        for name, value in api.environment().items():
+            monkeypatch.setenv(name, value)
+        return await Run("count", workspace=workspace, settings=settings, **more).start(), api
+
+
+DONE = answer(call("complete", status="success", summary="done"))
+
+
+async def test_each_role_is_asked_as_its_settings_say(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored(workspace)
+
+    def script(body: Any) -> Any:
+        is_lead = any(tool["name"] == "dispatch" for tool in body["tools"])
+        if is_lead and len(body["messages"]) == 1:
+            return answer(call("dispatch", specialist="analytics", objective="count"))
+        return DONE
+
+    outcome, api = await run_with(workspace, monkeypatch, Settings.load(workspace), script)
+    assert outcome.status == "success"
+    lead, analytics = api.seen[0].body, api.seen[1].body
+    assert (lead["model"], lead["output_config"], lead["max_tokens"]) == ("claude-opus-5-5", {"effort": "high"}, 16_000)
+    assert (analytics["model"], analytics["output_config"]) == ("claude-sonnet-5-5", {"effort": "medium"})
+    assert (analytics["max_tokens"], analytics["thinking"]) == (4_000, {"type": "disabled"})
+    assert "You have 12 turns" in json.dumps(lead["system"])
+    checked = await asyncio.to_thread(verify, open_run(RunFolder(Path(outcome.run_folder))))
+    assert [one.difference for one in checked] == [None, None]
+
+
+async def test_a_limit_of_turns_that_was_set_ends_the_work(workspace: Path) -> None:
+    lead = [turn(("pin", {"key": "k", "value": str(n)}), turn_id=str(n)) for n in range(9)]
+    settings = Settings.load(workspace, {}, ["roles.lead.turns=3"])
+    outcome = await Run("count", workspace=workspace, model=ScriptedModel(lead), settings=settings).start()
+    assert "limit of 3 turns" in outcome.errors[0]
+    [lead_checked] = await asyncio.to_thread(verify, open_run(RunFolder(Path(outcome.run_folder))))
+    assert (lead_checked.prompts, lead_checked.difference) == (3, None)
+
+
+async def test_a_limit_of_turns_reaches_the_specialist(workspace: Path) -> None:
+    (workspace / "t.csv").write_text("a,b\n1,2\n2,4\n")
+    lead = [
+        turn(("dispatch", {"specialist": "analytics", "objective": "count", "data": ["t.csv"]})),
+        turn(("complete", {"status": "error", "summary": "it did not end"})),
+    ]
+    work = [turn(("query_data", {"path": "t.csv", "operation": "describe", "column": c})) for c in "abab"]
+    settings = Settings.load(workspace, {}, ["roles.analytics.turns=2"])
+    models = {"lead": ScriptedModel(lead), "analytics": ScriptedModel(work)}
+    outcome = await Run("count", workspace=workspace, model=models, settings=settings).start()
+    record = open_run(RunFolder(Path(outcome.run_folder)))
+    assert "limit of 2 turns" in record.outcomes[0].errors[0]
+    assert [one.difference for one in await asyncio.to_thread(verify, record)] == [None, None]
+
+
+FALLBACK = ["model=claude-opus-5-5", "roles.default.fallback=claude-sonnet-5-5"]
+
+
+async def test_after_a_refusal_another_model_goes_on_and_it_is_said(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = in_turn(answer(text("no"), stop="refusal"), answer(call("pin", key="k", value="v")), DONE)
+    outcome, api = await run_with(workspace, monkeypatch, Settings.load(workspace, {}, FALLBACK), script)
+    assert outcome.status == "success"
+    assert [seen.body["model"] for seen in api.seen] == ["claude-opus-5-5", "claude-sonnet-5-5", "claude-sonnet-5-5"]
+    [said] = outcome.warnings
+    assert said == "from claude-opus-5-5 the work went over to claude-sonnet-5-5: it refused to answer"
+    folder = RunFolder(Path(outcome.run_folder))
+    first, second = read_exchanges(folder.exchanges / "lead.jsonl")
+    assert (first.about["model"], first.about["fallback_from"]) == ("claude-sonnet-5-5", "claude-opus-5-5")
+    assert "fallback_from" not in second.about
+    # Both models are paid for, each at its price.
+    assert accounts_in(read(folder.journal)[0])["lead"][1].calls == 3
+    [checked] = await asyncio.to_thread(verify, open_run(folder))
+    assert (checked.prompts, checked.difference) == (2, None)
+
+
+async def test_a_model_that_is_not_there_is_stood_in_for(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings.load(workspace, {}, ["model=claude-nobody-9", "roles.default.fallback=claude-sonnet-5-5"])
+    outcome, api = await run_with(workspace, monkeypatch, settings, in_turn(DONE))
+    assert outcome.status == "success"
+    assert api.seen[-1].body["model"] == "claude-sonnet-5-5"
+    assert "claude-nobody-9" in outcome.warnings[0]
+
+
+async def test_a_request_that_is_wrong_is_wrong_for_any_model(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = [Fault("status", 400, "messages: no")]
+    settings = Settings.load(workspace, {}, FALLBACK)
+    outcome, api = await run_with(workspace, monkeypatch, settings, in_turn(DONE), faults)
+    assert outcome.status == "error"
+    assert "messages: no" in outcome.errors[0]
+    assert len(api.seen) == 1
