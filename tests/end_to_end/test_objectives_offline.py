@@ -29,7 +29,7 @@ class Ran:
         """The figures that a sentence gives."""
         found = re.search(pattern, self.text)
         assert found, f"{pattern} is not in:\n{self.text}"
-        return [float(group.replace(",", "")) for group in found.groups()]
+        return [float(group.replace(",", "").rstrip(".")) for group in found.groups()]
 
     def rows(self, part: str, besides: str = "figures") -> list[dict[str, str]]:
         """The rows of the only table of this name."""
