@@ -256,6 +256,6 @@ def test_the_research_objectives_get_a_plan_and_honest_blockers(number: int) -> 
     said = " ".join(entry["objective"].split())
     quoted = [text.split('"')[1] for text in end.answer.blockers if text.startswith("Not understood:")]
     # Where every clause has a tool there is nothing to quote.
-    is_planned = not any(text.endswith("no step was found for cleaning, analytics, plotting") for text in end.answer.findings)
+    is_planned = not any("no step was found for" in text for text in end.answer.findings)
     assert end.answer.status == (("partial" if quoted else "success") if is_planned else "error")
     assert all(clause in said for clause in quoted)

@@ -159,8 +159,10 @@ def bind_references(
                 bound.notes.append(f"{wanted.name} is {labels[0]}; the others are {', '.join(labels[1:])}")
         elif references.grouping or is_needed:
             references.refusals.append("no column of groups is known; name the column")
-    elif wanted and is_plot and (references.groups or references.grouping) and bound.arguments.get(wanted.name) not in _labels(profile, labels):
-        references.refusals.append(f"groups and {bound.arguments.get(wanted.name)} cannot colour the same points")
+    elif wanted and is_plot and (references.groups or references.grouping):
+        color = bound.arguments.get(wanted.name)
+        if color not in _labels(profile, labels):
+            references.refusals.append(f"groups and {color} cannot colour the same points")
     elif references.grouping and not wanted:
         references.refusals.append("groups are spoken of, and there is no argument for them")
     if references.pronouns and previous.columns and not bound.names - {wanted.name if wanted else ""}:
