@@ -1,4 +1,4 @@
-"""Asks our tools every question and every failure case of the shared data: `scripts/check_answers.py [--json] [--data DIR]`.
+"""Asks our tools every question and failure case of the shared data: `scripts/check_answers.py [--json] [--data DIR]`.
 
 The tools are called as a specialist calls them (checked arguments, JSON back); which tool answers which question stands
 in tests/answers/. Prints a line for each question: id, ok or wrong, what came, what is right. Exits 1 where fewer than

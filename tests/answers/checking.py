@@ -31,7 +31,7 @@ class Checked:
 
 
 def agrees(got: Any, expected: Any, within: float = 1e-12, tolerance: float = TOLERANCE) -> bool:
-    """Equal, in the same order, with the same names; numbers within the relative tolerance or `within` of each other."""
+    """Equal, in the same order, with the same names; numbers within the relative tolerance or `within` of the other."""
     if isinstance(expected, bool) or isinstance(got, bool):
         return got is expected
     if isinstance(expected, int | float):

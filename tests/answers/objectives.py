@@ -1,4 +1,4 @@
-"""The six objectives as an analyst goes about them: dispatches and tool calls, and facts by the names they have there."""
+"""The six objectives as an analyst goes about them: dispatches and tool calls, and facts by their names there."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@ time, holds no rows, and no file that was there is touched."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,7 +54,7 @@ WIDE: dict[str, list[dict[str, Any]]] = {
     "standardize": [{"columns": COLUMNS}],
     "log_transform": [{"columns": COLUMNS}],
     "smooth": [{"columns": COLUMNS[:300], "window": 3}],
-    "compute_ratios": [{"pairs": [f"{a}/{b}" for a, b in zip(COLUMNS[:400], COLUMNS[1:], strict=False)]}],
+    "compute_ratios": [{"pairs": [f"{a}/{b}" for a, b in itertools.pairwise(COLUMNS)]}],
     "threshold": [{"column": A, "value": 1}],
     "rank_by_metric": [{"column": A}],
     "bin_column": [{"column": A, "bins": 20}],
