@@ -74,7 +74,7 @@ def test_a_section_of_las_3_with_quoted_text_over_lines(read: Read, answers: dic
 def test_a_log_in_utf_16(read: Read, answers: dict[str, Any]) -> None:
     table = read("files/sample_utf16le_bom.las")
     assert list(table.frame.shape) == answers["sample_utf16le_bom.las#1"][1:]
-    assert "read as UTF-16 (little-endian)" in table.notes
+    assert "read as UTF-16 (little-endian, with a byte-order mark)" in table.notes
     assert "CHECK: STRT, STOP and STEP give 81 rows, there are 3" in table.notes
 
 
