@@ -1,6 +1,6 @@
 """Finds, in whatever a specialist prints, the few lines that matter, without parsing the rest.
 
-Bytes come in chunks and are split on 0x0A only. A line is looked at only when it holds the word "completion"; at most
+Bytes come in chunks and are split on 0x0A only. A line is looked at only when it holds the string "completion"; at most
 ten progress lines a second are decoded for display; the last partial findings are kept as bytes. Memory is bounded by
 one line of 16 MiB whatever is printed.
 """
@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from outcrop.bytesearch import contains
 from outcrop.completion import Foreign, Parsed, parse_candidate
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ProtocolError
 
-_COMPLETION = b"completion"
-_COMPLETION_UTF16 = "completion".encode("utf-16-le")
+_COMPLETION = b'"completion"'
+_COMPLETION_UTF16 = '"completion"'.encode("utf-16-le")
 _PROGRESS = b'"progress"'
 _PARTIAL = b'"partial"'
 _PARTIAL_OBJECT = re.compile(rb'"partial"\s*:\s*\{')
@@ -109,14 +110,13 @@ class StreamScanner:
             self._scan(line)
 
     def _scan(self, chunk: bytes, start: int = 0, end: int | None = None) -> None:
-        """Look at the whole lines between `start` and `end`. Every search of a chunk costs a fifth of a copy through
-        a pipe, and the chunk itself is never copied."""
+        """Look at the whole lines between `start` and `end`; the chunk itself is never copied."""
         end = len(chunk) if end is None else end
-        if chunk.find(_COMPLETION, start, end) >= 0:
+        if contains(chunk, _COMPLETION, start, end):
             self._scan_candidates(chunk[start:end])
-        elif chunk.find(b"\x00", start, end) >= 0 and chunk.find(_COMPLETION_UTF16, start, end) >= 0:
+        elif chunk.find(b"\x00", start, end) >= 0 and contains(chunk, _COMPLETION_UTF16, start, end):
             self._saw_utf16 = True
-        if chunk.find(_PROGRESS, start, end) >= 0:
+        if contains(chunk, _PROGRESS, start, end):
             self._scan_progress(chunk, start, end)
 
     def _scan_candidates(self, lines: bytes) -> None:
@@ -159,9 +159,8 @@ class StreamScanner:
 
     def _keep_partial(self, chunk: bytes, start: int, end: int) -> None:
         """Keep the last line that brings partial findings: a progress line with an object under that name."""
-        # Searching from the end is ten times slower than looking whether it is there at all.
-        has_any = chunk.find(_PARTIAL, start, end) >= 0
-        partial = chunk.rfind(_PARTIAL, start, end) if has_any else -1
+        # Searching from the end is many times slower than looking whether it is there at all.
+        partial = chunk.rfind(_PARTIAL, start, end) if contains(chunk, _PARTIAL, start, end) else -1
         while partial >= 0:
             line, _ = _line_at(chunk, partial, start, end)
             if len(line) <= limits.PARTIAL_BYTES and _PROGRESS in line and _PARTIAL_OBJECT.search(line):
