@@ -13,8 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+from servers import peers
 from servers.messages_api import Fault, MessagesApi
-from servers.recorded import recorded_script
+from servers.recorded import recorded_script, recorded_turns
 from servers.turns import Answer, Body, Script
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,19 @@ class Watched:
             return
 
 
+def turns_in_order(folder: Path) -> tuple[dict[str, Any], list[Answer]]:
+    """The demo done offline one specialist at a time: its outcome, and its turns as they were asked for."""
+    done = run(wines(folder), "--model", "offline", "--workers", "1")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found, recorded_turns(Path(found["run_folder"]))
+
+
+def said(turn: Answer) -> tuple[str, list[dict[str, Any]]]:
+    """The text of a turn, and its tool uses."""
+    text = "".join(block["text"] for block in turn["content"] if block["type"] == "text")
+    return text, [block for block in turn["content"] if block["type"] == "tool_use"]
+
+
 def same_but_for_the_model(found: dict[str, Any], offline: dict[str, Any]) -> None:
     assert found["status"] == offline["status"] == "success"
     assert found["summary"] == offline["summary"]
@@ -122,6 +136,46 @@ def test_the_demo_is_done_over_every_fault_and_the_key_is_nowhere(tmp_path: Path
     assert places_of(CANARY, workspace) == []
     assert script.environments
     assert not [names for names in script.environments if CANARY in str(names)]
+
+
+def test_the_demo_is_done_by_llmock_over_faults_and_it_finds_nothing_wrong(tmp_path: Path) -> None:
+    offline, turns = turns_in_order(tmp_path / "offline")
+    turn_asked = {"stream": True}
+    # The stream that breaks off takes the first reply with it.
+    behaviors: list[dict[str, Any]] = [
+        {"type": "fail", "status": 429, "retry_after": 1, "match": turn_asked},
+        {"type": "stream_fault", "kind": "disconnect", "after_chunks": 2},
+        {"type": "reply", "text": "This never arrives as a whole, so it is not used.", "match": turn_asked},
+    ]
+    for turn in turns:
+        text, uses = said(turn)
+        calls = [{"name": use["name"], "arguments": use["input"]} for use in uses]
+        reply = {"text": text} if text else {}
+        behaviors.append({"type": "reply", **reply, "tool_calls": calls, "match": turn_asked})
+    with peers.llmock(tmp_path / "log") as url:
+        peers.ask(f"{url}/_llmock/scenario", {"behaviors": behaviors})
+        server = {"ANTHROPIC_BASE_URL": f"{url}/anthropic", "ANTHROPIC_API_KEY": CANARY}
+        done = run(wines(tmp_path / "w"), "--model", MODEL, "--workers", "1", **server)
+        verdict = peers.ask(f"{url}/_llmock/verdict")
+    assert done.returncode == 0, done.stderr
+    same_but_for_the_model(json.loads(done.stdout), offline)
+    assert verdict["faults_injected"] == 2
+    assert verdict["findings"] == []
+
+
+def test_the_demo_is_done_by_aimock(tmp_path: Path) -> None:
+    offline, turns = turns_in_order(tmp_path / "offline")
+    fixtures = []
+    for number, turn in enumerate(turns):
+        text, uses = said(turn)
+        calls = [{"name": use["name"], "arguments": json.dumps(use["input"])} for use in uses]
+        response = {**({"content": text} if text else {}), **({"toolCalls": calls} if calls else {})}
+        fixtures.append({"match": {"model": MODEL, "sequenceIndex": number}, "response": response})
+    with peers.aimock(fixtures, tmp_path) as url:
+        server = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": CANARY}
+        done = run(wines(tmp_path / "w"), "--model", MODEL, "--workers", "1", **server)
+    assert done.returncode == 0, done.stderr
+    same_but_for_the_model(json.loads(done.stdout), offline)
 
 
 @pytest.mark.parametrize(

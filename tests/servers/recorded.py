@@ -24,6 +24,17 @@ def recorded_script(run_folder: Path) -> Script:
     return script
 
 
+def recorded_turns(run_folder: Path) -> list[Answer]:
+    """Every turn of a run in the order in which they were asked for, for servers that only know an order."""
+    exchanges = [each for path in (run_folder / "exchanges").glob("*.jsonl") for each in read_exchanges(path)]
+    turns = []
+    for exchange in sorted(exchanges, key=lambda each: each.about["at"]):
+        assert exchange.response is not None
+        said = exchange.response.model_dump(mode="json")
+        turns.append(answer(*said["content"], stop=said["stop_reason"]))
+    return turns
+
+
 def _place(body: Body) -> tuple[str, int]:
     opening = [block["text"] for block in body["messages"][0]["content"]]
     return "\n".join(opening), sum(message["role"] == "assistant" for message in body["messages"])

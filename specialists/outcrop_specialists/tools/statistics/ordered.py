@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MOST_CODED = 65_536
 """Up to so many groups rows are sorted by 16-bit codes, which takes one pass over them."""
+SAMPLED_ROWS, FEW_VALUES = 10_000, 1_000
 
 
 def percentiles_of(ordered: Rows, wanted: Sequence[float]) -> list[float]:
@@ -34,13 +35,7 @@ def rows_by_value(column: pl.Series) -> tuple[list[Any], list[Rows]]:
     import numpy
     import polars as pl
 
-    values = column.unique().drop_nulls().sort()
-    if column.dtype == pl.String and len(values) < MOST_CODED:
-        codes = column.cast(pl.Enum(values)).to_physical()
-    else:
-        codes = values.search_sorted(column)
-    if column.null_count():
-        codes = codes.cast(pl.UInt32).set(column.is_null(), None).fill_null(len(values))
+    values, codes = _coded(column)
     narrow = pl.UInt8 if len(values) < 256 else pl.UInt16 if len(values) < MOST_CODED else pl.UInt32
     numbers = codes.cast(narrow).to_numpy()
     order = numpy.argsort(numbers, kind="stable")
@@ -48,3 +43,35 @@ def rows_by_value(column: pl.Series) -> tuple[list[Any], list[Rows]]:
     rows = numpy.split(order, bounds)
     found = values.to_list()
     return ([*found, None], rows) if len(rows[-1]) else (found, rows[:-1])
+
+
+def _coded(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The values in ascending order, and for each row the place of its value among them, their number where none."""
+    import polars as pl
+
+    if column.dtype == pl.String and _repeats(column):
+        # One pass of hashing gives rows and values, in the order of polars' own numbers.
+        hashed = column.cast(pl.Categorical)
+        found = hashed.unique().drop_nulls()
+        by_value = pl.DataFrame({"value": found.cast(pl.String), "number": found.to_physical()}).sort("value")
+        values, own = by_value["value"], hashed.to_physical()
+        places = pl.Series(range(len(values)), dtype=pl.UInt32)
+        highest = by_value["number"].max()
+        if highest is None:
+            return values, pl.repeat(0, len(column), dtype=pl.UInt32, eager=True)
+        place_of = pl.zeros(int(highest) + 1, dtype=pl.UInt32, eager=True).scatter(by_value["number"], places)
+        codes = place_of.gather(own)
+    else:
+        values = column.unique().drop_nulls().sort()
+        if column.dtype == pl.String and len(values) < MOST_CODED:
+            codes = column.cast(pl.Enum(values)).to_physical()
+        else:
+            codes = values.search_sorted(column)
+    if column.null_count():
+        codes = codes.cast(pl.UInt32).set(column.is_null(), None).fill_null(len(values))
+    return values, codes
+
+
+def _repeats(column: pl.Series) -> bool:
+    """Whether a sample of the rows has few values: polars keeps each text that it numbers until the process ends."""
+    return column.gather_every(max(1, len(column) // SAMPLED_ROWS)).n_unique() <= FEW_VALUES

@@ -132,18 +132,15 @@ def summary(values: Rows, percentiles: list[float]) -> dict[str, Any]:
     """
     import numpy
 
-    is_missing = numpy.isnan(values)
-    found = values[~is_missing] if is_missing.any() else values
-    count = len(found)
+    # NaN sorts last, so the copy that the percentiles need tells the missing values too.
+    ordered = numpy.sort(values)
+    count = int(numpy.searchsorted(ordered, numpy.nan))
+    found = values if count == len(values) else ordered[:count]
+    ordered = ordered[:count]
     record: dict[str, Any] = {"count": count, "missing": len(values) - count}
     total = float(numpy.sum(found))
     record["mean"] = total / count if count else None
     record["sd"] = float(numpy.std(found, ddof=1)) if count > 1 else None
-    if found is values:
-        ordered = numpy.sort(found)
-    else:
-        ordered = found  # our own copy, and its order is no longer needed
-        ordered.sort()
     record["min"] = float(ordered[0]) if count else None
     at = percentiles_of(ordered, percentiles) if count else [None] * len(percentiles)
     record |= {f"p{wanted:g}": value for wanted, value in zip(percentiles, at, strict=True)}
