@@ -135,7 +135,9 @@ class DispatchWork:
         theirs: socket.socket | None = None
         if self._order.needs_model:
             ours, theirs = socket.socketpair()
-            self._line = self._services.gateway.line(self._id, self._order.specialist, self._watch.clock)
+            self._line = self._services.gateway.line(
+                self._id, self._order.specialist, self._watch.clock, lambda: self._order.pins
+            )
             self._serving = asyncio.create_task(self._line.serve(ours))
         try:
             spec = replace(self._spec(results, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())

@@ -21,6 +21,7 @@ from outcrop.exchanges import ExchangeWriter
 from outcrop.fallback import Falling
 from outcrop.models import Model, ModelTable
 from outcrop.models.remote import Hears, HearsNothing, RemoteModel
+from outcrop.pins import CurrentPins, check_pins, no_pins
 from outcrop.rates import RateGovernor
 from outcrop.retry import RetryPolicy, with_retries
 from outcrop.runs import RunFolder
@@ -59,8 +60,8 @@ class QueueClock:
 class Line:
     """One agent's line to its model: asks, records, counts."""
 
-    def __init__(self, gateway: Gateway, agent_id: str, role: str, clock: QueueClock) -> None:
-        self._gateway, self._agent_id, self._role, self._clock = gateway, agent_id, role, clock
+    def __init__(self, gateway: Gateway, agent_id: str, role: str, clock: QueueClock, pins: CurrentPins) -> None:
+        self._gateway, self._agent_id, self._role, self._clock, self._pins = gateway, agent_id, role, clock, pins
         self._writer = ExchangeWriter(gateway.folder.exchanges / f"{agent_id}.jsonl", gateway.blocks)
         self._asked_at, self._bytes_before = 0.0, 0
         self._falling = Falling(gateway.models, role)
@@ -84,7 +85,11 @@ class Line:
         return self._gateway.ledger.refusals.get(self._agent_id)
 
     async def create(self, request: ModelRequest) -> ModelResponse:
-        """One turn, recorded whatever comes of it. Raises ModelError, whatever a model raises; JournalError."""
+        """One turn, recorded whatever comes of it. Raises ModelError, whatever a model raises; JournalError.
+
+        A request that does not carry all current pins is not sent and not recorded: PinMissingError.
+        """
+        check_pins(request, self._pins())
         self._asked_at, self._failed = time.monotonic(), []
         try:
             response = await self._answered(request)
@@ -224,7 +229,8 @@ class Line:
             if "count_tokens" in message:
                 request = ModelRequest.model_validate(message["count_tokens"])
                 return {"id": number, "response": {"input_tokens": len(request.as_bytes()) // _CHARS_PER_TOKEN}}
-            response = await self.create(ModelRequest.model_validate(message["request"]))
+            asked = {**message["request"], "tail_blocks": message.get("tail_blocks", 0)}
+            response = await self.create(ModelRequest.model_validate(asked))
         except ModelError as error:
             return _error(number, error.error_type, str(error), error.retryable)
         except JournalError as error:
@@ -250,8 +256,9 @@ class Gateway:
         self.retry = retry or RetryPolicy()
         self.blocks = BlockWriter(folder.exchanges)
 
-    def line(self, agent_id: str, role: str, clock: QueueClock | None = None) -> Line:
-        return Line(self, agent_id, role, clock or QueueClock())
+    def line(self, agent_id: str, role: str, clock: QueueClock | None = None, pins: CurrentPins = no_pins) -> Line:
+        """A line for one agent. `pins` gives the facts that every request of it must carry."""
+        return Line(self, agent_id, role, clock or QueueClock(), pins)
 
 
 async def _asked(

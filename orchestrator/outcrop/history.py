@@ -10,8 +10,7 @@ from typing import Any
 from outcrop.text import inert, shorten
 from outcrop_schemas import limits
 from outcrop_schemas.journal import JournalRecord
-
-_OPENING = "Dispatches so far (oldest first; do not repeat one that succeeded):"
+from outcrop_specialists.brief import HISTORY
 
 
 @dataclass
@@ -57,7 +56,7 @@ class History:
             return None
         entries = list(self._entries.values())
         older, recent = entries[: -self._shown], entries[-self._shown :]
-        lines = [_OPENING]
+        lines = [HISTORY.rstrip("\n")]
         successes, errors = self._older["successes"], self._older["errors"]
         pending = len(older)
         if successes + errors + pending:

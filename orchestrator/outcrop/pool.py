@@ -103,12 +103,14 @@ class Pool:
         environment: Mapping[str, str] | None = None,
         require: Sequence[str] = (),
         command: Sequence[str] | None = None,
+        pins: Mapping[str, str] | None = None,
     ) -> Outcome:
         """Have one piece of work done by a fresh process; waits for a free worker first.
 
-        `timeout` and `grace` are seconds. `command` plays a program of yours that speaks protocol 1. However the work
-        goes, the answer is an outcome; raises UsageError and PathError for an order that makes no sense, JournalError
-        when the record cannot be kept, and CancelledError, after the process was ended, when the caller is cancelled.
+        `timeout` and `grace` are seconds. `command` plays a program of yours that speaks protocol 1. `pins` are facts
+        that every request to the specialist's model carries word for word. However the work goes, the answer is an
+        outcome; raises UsageError and PathError for an order that makes no sense, JournalError when the record cannot
+        be kept, and CancelledError, after the process was ended, when the caller is cancelled.
         """
         self._open_desk()
         async with self._taken:
@@ -124,6 +126,7 @@ class Pool:
                 environment=environment,
                 require=require,
                 command=command,
+                pins=pins,
             )
             return await self._tracked(desk.dispatch(order))
 

@@ -21,10 +21,9 @@ from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.outcome import Outcome
-from outcrop_specialists.agent import Agent, AgentEnd, ToolAnswer
-from outcrop_specialists.brief import opening
-from outcrop_specialists.completion import SpecialistAnswer
+from outcrop_specialists.agent import AgentEnd, ToolAnswer
 from outcrop_specialists.roles import get_role
+from outcrop_specialists.work import role_agent
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,13 @@ class _LeadReplay:
         self.playback = Playback(self.exchanges)
         data = [entry["path"] for entry in run.about.get("data", [])]
         tools = RecordedTools(lead_schemas(), _lead_answers(run), self.playback)
-        self.agent = lead_agent(self.playback, tools, run.about.get("objective") or "", data, self._tail, _turns(run))
+        objective, pins = run.about.get("objective") or "", self._pins.as_dict()
+        self.agent = lead_agent(self.playback, tools, objective, data, pins, self._tail, _turns(run))
 
     def walk(self) -> Walked:
         return walk(self.agent)
 
-    def _tail(self) -> str | None:
+    def _tail(self) -> list[str]:
         for record in self._records:
             if record.type == "event" and record.body["kind"] == "turn":
                 break
@@ -151,18 +151,9 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     pins = context.pop("pins", None)
     playback = Playback(exchanges)
     tools = RecordedTools([tool.schema() for tool in role.tools], answers_in(exchanges), playback)
-    blocks = opening(start.body["objective"], start.body["data"], context, pins)
     turns = start.body.get("turns", limits.AGENT_TURNS)
-    walked = walk(
-        Agent(
-            playback,
-            tools,
-            system=role.prompt(turns),
-            opening=blocks,
-            answer=SpecialistAnswer,
-            max_turns=turns,
-        )
-    )
+    objective, data = start.body["objective"], start.body["data"]
+    walked = walk(role_agent(role, playback, tools, objective, data, context, pins, turns))
     difference = playback.difference or _other_count(run, start.id, exchanges)
     if not difference and not playback.is_used_up:
         difference = f"the record goes on after prompt {playback.compared}, but {walked.says}"

@@ -100,14 +100,14 @@ class _Work:
 
     def __init__(self, desk: Desk, objective: str, data: Sequence[str], pins: Pins, watcher: Watcher) -> None:
         self._desk, self._objective, self._data, self._pins, self._watcher = desk, objective, data, pins, watcher
-        self._line = desk.gateway.line(LEAD, LEAD)
+        self._line = desk.gateway.line(LEAD, LEAD, pins=pins.as_dict)
         self._toolbox = LeadToolbox(desk, pins)
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:
         model = _RecordedTurns(self._desk, self._line, self._desk.watcher)
         turns = self._desk.gateway.models.parameters(LEAD).turns or limits.LEAD_TURNS
-        agent = lead_agent(model, self._toolbox, self._objective, self._data, self._tail, turns)
+        agent = lead_agent(model, self._toolbox, self._objective, self._data, self._pins.as_dict(), self._tail, turns)
         try:
             end = await agent.run()
             outcome = await self._checked(self._answered(end), end)
@@ -122,7 +122,7 @@ class _Work:
         await self._desk.note("answer", {"outcome": outcome.model_dump(mode="json")})
         return outcome
 
-    def _tail(self) -> str | None:
+    def _tail(self) -> list[str]:
         return render_tail(self._pins.render(), self._desk.history.render())
 
     def _answered(self, end: AgentEnd) -> RunOutcome:

@@ -3,7 +3,8 @@
 OutcropError
 ├── UsageError                what was asked for makes no sense: exit status 2
 │   ├── ObjectiveError        no objective, or one that is too long
-│   └── UnknownNameError      no such specialist, tool, run, column: closest names offered
+│   ├── UnknownNameError      no such specialist, tool, run, column: closest names offered
+│   └── MissingExtraError     an optional package is not installed: what installs it is said
 ├── WorkspaceError            the workspace or run folder cannot be used: exit status 1
 │   ├── WorkspaceBusyError    another run holds it
 │   ├── PathError             outside the workspace, missing, a folder, not a regular file
@@ -15,6 +16,7 @@ OutcropError
 ├── ModelError                a model could not answer (`retryable` says whether again may help)
 │   ├── BudgetError           the ceiling on money or tokens leaves no room for the call
 │   ├── ContextOverflowError  the request is longer than the model's window: a smaller one may pass
+│   ├── PinMissingError       the request does not carry all current pins word for word, so it is not sent
 │   └── ScriptExhaustedError  a ScriptedModel has no turn left
 ├── LaunchError               a specialist could not be started
 ├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
@@ -61,6 +63,16 @@ class UnknownNameError(UsageError):
             more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
             hint = f" Known: {', '.join(listed[:20])}{more}."
         super().__init__(f"There is no {what} {name!r}.{hint}")
+
+
+class MissingExtraError(UsageError):
+    """Something optional was asked for whose package is not installed; `install` is the command that helps."""
+
+    kind = "missing_extra"
+
+    def __init__(self, package: str, install: str) -> None:
+        self.package, self.install = package, install
+        super().__init__(f"{package} is not installed. It comes with: {install}")
 
 
 class WorkspaceError(OutcropError):
@@ -150,6 +162,15 @@ class ContextOverflowError(ModelError):
     kind = "context_overflow"
 
 
+class PinMissingError(ModelError):
+    """A request without all current pins, word for word. It is never sent."""
+
+    kind = "pin_missing"
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message, **{**fields, "retryable": False, "error_type": self.kind})
+
+
 class BudgetError(ModelError):
     """The ceiling on money or tokens leaves no room for the call; it was not made."""
 
@@ -189,5 +210,5 @@ class PoolClosedError(OutcropError):
 
 def model_error(error_type: str, message: str, *, retryable: bool) -> ModelError:
     """The error that a channel or a record told of, of the class that it was."""
-    kinds: dict[str, type[ModelError]] = {one.kind: one for one in (ContextOverflowError, BudgetError)}
+    kinds: dict[str, type[ModelError]] = {one.kind: one for one in (ContextOverflowError, PinMissingError, BudgetError)}
     return kinds.get(error_type, ModelError)(message, retryable=retryable, error_type=error_type)

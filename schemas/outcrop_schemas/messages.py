@@ -112,8 +112,8 @@ class ToolChoice(_Kept):
 class ModelRequest(_Frozen):
     """What is asked of a model; the gateway adds the model's name and `max_tokens`.
 
-    `tail_blocks` says how many blocks at the end of the last message will be others in the next request: a hint for
-    caching that is no part of what is said, and neither recorded nor sent over a channel.
+    `tail_blocks` says how many blocks at the end of the last user message will be others in the next request: a hint
+    for caching that is no part of what is said, and is not recorded.
     """
 
     system: str

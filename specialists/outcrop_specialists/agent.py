@@ -76,8 +76,8 @@ class AgentEnd:
 class Agent:
     """One agent at work.
 
-    `tail` gives text that follows the conversation in every request and changes from turn to turn (the lead's
-    history): it stands after the part of the prompt that a server can cache, and is not kept in the conversation.
+    `tail` gives texts that follow the conversation in every request and change from turn to turn (pins, the lead's
+    history): they stand after the part of the prompt that a server can cache, and are not kept in the conversation.
     `shrink` makes a conversation smaller that the model's window cannot hold, or says None where it cannot.
     """
 
@@ -90,7 +90,7 @@ class Agent:
         opening: Sequence[str],
         answer: type[BaseModel],
         max_turns: int = limits.AGENT_TURNS,
-        tail: Callable[[], str | None] = lambda: None,
+        tail: Callable[[], Sequence[str]] = tuple,
         shrink: Callable[[Sequence[Message]], list[Message] | None] = shrunk,
     ) -> None:
         self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
@@ -102,12 +102,12 @@ class Agent:
 
     def request(self) -> ModelRequest:
         """Exactly what the model would be asked now."""
-        last = self._messages[-1]
-        # Work that is over may end on the model's own words; nothing is put into its mouth.
-        tail = self._tail() if last.role == "user" else None
-        shown = [*last.content, TextBlock(text=tail)] if tail else last.content
-        messages = [*self._messages[:-1], Message(role=last.role, content=shown)]
-        return ModelRequest(system=self._system, messages=messages, tools=self._tools, tail_blocks=1 if tail else 0)
+        # A turn that paused ends on the model's own words; nothing is put into its mouth.
+        place = max(number for number, message in enumerate(self._messages) if message.role == "user")
+        tail = [TextBlock(text=text) for text in self._tail()]
+        messages = list(self._messages)
+        messages[place] = Message(role="user", content=[*messages[place].content, *tail])
+        return ModelRequest(system=self._system, messages=messages, tools=self._tools, tail_blocks=len(tail))
 
     async def run(self) -> AgentEnd:
         """Work until complete. Raises ModelError when the model cannot answer."""

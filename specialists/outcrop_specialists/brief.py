@@ -11,6 +11,7 @@ OBJECTIVE = "Objective:\n"
 DATA = "Data files (relative to the workspace):\n"
 CONTEXT = "Context:\n"
 PINS = "Pinned facts:\n"
+HISTORY = "Dispatches so far (oldest first; do not repeat one that succeeded):\n"
 
 
 def opening(
@@ -20,13 +21,18 @@ def opening(
     pins: Mapping[str, str] | None = None,
 ) -> list[str]:
     """The text blocks of the first user message."""
-    blocks = [f"{PINS}" + "\n".join(f"{key} = {value}" for key, value in pins.items())] if pins else []
+    blocks = [pinned(pins)] if pins else []
     blocks.append(f"{OBJECTIVE}{objective}")
     if data:
         blocks.append(DATA + "\n".join(f"- {path}" for path in data))
     if context:
         blocks.append(CONTEXT + wire.dumps(dict(context)).decode())
     return blocks
+
+
+def pinned(pins: Mapping[str, str]) -> str:
+    """The block that pins stand in, word for word: what every request must carry."""
+    return PINS + "\n".join(f"{key} = {value}" for key, value in pins.items())
 
 
 def read_opening(blocks: Sequence[str]) -> tuple[str, list[str], dict[str, Any]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError, ProtocolError
 from outcrop_schemas.protocol import Artifact, Completion, Dispatch
-from outcrop_specialists.agent import Agent, AgentEnd, Toolbox
-from outcrop_specialists.brief import opening
+from outcrop_specialists.agent import Agent, AgentEnd, Asks, Toolbox
+from outcrop_specialists.brief import opening, pinned
 from outcrop_specialists.channel import ChannelModel
 from outcrop_specialists.citing import claims_cited
 from outcrop_specialists.completion import SpecialistAnswer
@@ -39,13 +41,28 @@ def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox
     """The agent of a dispatch; replay builds the very same one."""
     context = dict(request.context)
     data, pins = context.pop("data", []), context.pop("pins", None)
+    return role_agent(role, model, toolbox, request.objective, data, context, pins, request.limits.turns)
+
+
+def role_agent(
+    role: Role,
+    model: Asks,
+    toolbox: Toolbox,
+    objective: str,
+    data: Sequence[str],
+    context: Mapping[str, Any],
+    pins: Mapping[str, str] | None,
+    turns: int,
+) -> Agent:
+    """The agent of a role; pins stand at the start and at the end of all that it sees."""
     return Agent(
         model,
         toolbox,
-        system=role.prompt(request.limits.turns),
-        opening=opening(request.objective, data, context, pins),
+        system=role.prompt(turns),
+        opening=opening(objective, data, context, pins),
         answer=SpecialistAnswer,
-        max_turns=request.limits.turns,
+        max_turns=turns,
+        tail=lambda: [pinned(pins)] if pins else [],
     )
 
 

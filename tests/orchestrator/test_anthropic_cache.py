@@ -122,7 +122,12 @@ async def sixty_dispatches(asks: Asks, *, with_specialists: bool = True) -> None
 
     tools = LeadTools(history, pins, specialist)
     agent = lead_agent(
-        asks, tools, "answer everything", ["assays.csv"], lambda: render_tail(pins.render(), history.render())
+        asks,
+        tools,
+        "answer everything",
+        ["assays.csv"],
+        pins.as_dict(),
+        lambda: render_tail(pins.render(), history.render()),
     )
     end = await agent.run()
     assert end.stop == "completed"
@@ -164,9 +169,9 @@ def tail_first(request: ModelRequest, number: int) -> ModelRequest:
     if not request.tail_blocks:
         return request
     messages = [message.model_copy() for message in request.messages]
-    tail = messages[-1].content[-1]
-    messages[-1] = messages[-1].model_copy(update={"content": messages[-1].content[:-1]})
-    messages[0] = messages[0].model_copy(update={"content": [tail, *messages[0].content]})
+    tail = messages[-1].content[-request.tail_blocks :]
+    messages[-1] = messages[-1].model_copy(update={"content": messages[-1].content[: -request.tail_blocks]})
+    messages[0] = messages[0].model_copy(update={"content": [*tail, *messages[0].content]})
     return request.model_copy(update={"messages": messages, "tail_blocks": 0})
 
 

@@ -104,9 +104,9 @@ async def test_a_fault_in_a_dispatch_is_a_typed_error_for_the_lead(finished: Any
 
 async def test_pins_and_history_stand_at_the_end_of_every_request_and_nowhere_before(finished: Any) -> None:
     _, model = finished
-    last = model.requests[-1].messages[-1].content[-1].text
-    assert "limit = 0.01 ppm — exactly" in last
-    assert "cleaning: success" in last
+    *_, history, pins = (block.text for block in model.requests[-1].messages[-1].content if block.type == "text")
+    assert pins == "Pinned facts:\nlimit = 0.01 ppm — exactly"
+    assert "cleaning: success" in history
     earlier = [
         block for message in model.requests[-1].messages[:-1] for block in message.content if block.type == "text"
     ]

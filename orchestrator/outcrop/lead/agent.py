@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 
 from outcrop_schemas import limits
@@ -33,15 +33,17 @@ def lead_agent(
     toolbox: Toolbox,
     objective: str,
     data: Sequence[str],
-    tail: Callable[[], str | None],
+    pins: Mapping[str, str],
+    tail: Callable[[], Sequence[str]],
     turns: int = limits.LEAD_TURNS,
 ) -> Agent:
-    """The lead on one objective. `tail` renders pins and history: what changes, after all that does not."""
+    """The lead on one objective. `pins` are those it begins with; `tail` renders the pins and the history of now:
+    what changes, after all that does not."""
     return Agent(
         model,
         toolbox,
         system=lead_prompt(turns),
-        opening=opening(objective, data),
+        opening=opening(objective, data, pins=pins),
         answer=LeadAnswer,
         max_turns=turns,
         tail=tail,
@@ -53,6 +55,6 @@ def status_of_failure(error: ModelError) -> Status:
     return "budget" if isinstance(error, BudgetError) else "error"
 
 
-def render_tail(pins: str | None, history: str | None) -> str | None:
-    """Pins, then history; None where there is neither."""
-    return "\n\n".join(text for text in (pins, history) if text) or None
+def render_tail(pins: str | None, history: str | None) -> list[str]:
+    """History, then pins: what matters most stands last."""
+    return [text for text in (history, pins) if text]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
-from outcrop_specialists.brief import PINS
+from outcrop_specialists.brief import pinned
 
 
 class Pins:
@@ -34,4 +34,4 @@ class Pins:
         """The pins as a model sees them; None where there are none."""
         if not self._facts:
             return None
-        return PINS + "\n".join(f"{key} = {value}" for key, value in self._facts.items())
+        return pinned(self._facts)

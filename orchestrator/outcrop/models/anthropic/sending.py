@@ -36,7 +36,7 @@ def _messages(messages: Sequence[Message], tail_blocks: int) -> list[dict[str, A
     turns = [number for number, message in enumerate(sent) if message["role"] == "user"]
     for number in turns[-2:]:
         is_last = number == turns[-1]
-        stable = len(sent[number]["content"]) - (tail_blocks if is_last and number == len(sent) - 1 else 0)
+        stable = len(sent[number]["content"]) - (tail_blocks if is_last else 0)
         if stable > 0:
             sent[number]["content"][stable - 1]["cache_control"] = _EPHEMERAL
     return sent

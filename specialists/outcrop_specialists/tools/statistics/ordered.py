@@ -47,6 +47,7 @@ def rows_by_value(column: pl.Series) -> tuple[list[Any], list[Rows]]:
 
 def _coded(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The values in ascending order, and for each row the place of its value among them, their number where none."""
+    import numpy
     import polars as pl
 
     if column.dtype == pl.String and _repeats(column):
@@ -55,12 +56,10 @@ def _coded(column: pl.Series) -> tuple[pl.Series, pl.Series]:
         found = hashed.unique().drop_nulls()
         by_value = pl.DataFrame({"value": found.cast(pl.String), "number": found.to_physical()}).sort("value")
         values, own = by_value["value"], hashed.to_physical()
-        places = pl.Series(range(len(values)), dtype=pl.UInt32)
-        highest = by_value["number"].max()
-        if highest is None:
-            return values, pl.repeat(0, len(column), dtype=pl.UInt32, eager=True)
-        place_of = pl.zeros(int(highest) + 1, dtype=pl.UInt32, eager=True).scatter(by_value["number"], places)
-        codes = place_of.gather(own)
+        numbers = by_value["number"].to_numpy()
+        place_of = numpy.zeros(int(numbers.max(initial=0)) + 1, numpy.uint32)
+        place_of[numbers] = numpy.arange(len(values), dtype=numpy.uint32)
+        codes = pl.Series(place_of).gather(own)
     else:
         values = column.unique().drop_nulls().sort()
         if column.dtype == pl.String and len(values) < MOST_CODED:
