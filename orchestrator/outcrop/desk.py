@@ -39,6 +39,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
 from outcrop_schemas.protocol import ToolCall
+from outcrop_specialists.context.skills import find_skills
 from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.reading.address import addressed
 from outcrop_specialists.roles import get_role
@@ -139,6 +140,9 @@ class Desk:
             self.watcher,
         )
         self._count = 0
+        found, self.problems = find_skills(shared.workspace.folder)
+        self.skills = {skill.name: skill.description for skill in found}
+        """Name and description of each skill of the workspace."""
 
     @classmethod
     async def open(
@@ -204,6 +208,7 @@ class Desk:
             require=tuple(require),
             command=tuple(_resolved(command)) if command is not None else None,
             pins=dict(pins or {}),
+            skills=self.skills if command is None else {},
         )
 
     async def dispatch(self, order: Order) -> Outcome:

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from outcrop.isolation import IsolationSet, Proof, prove, unproven
+from outcrop.isolation import IsolationProof, IsolationSet, Proof, unproven
 from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.nursery import NurseryLauncher
 from outcrop.models import ModelTable
@@ -74,13 +74,12 @@ async def examine(folder: str | Path) -> Report:
 
 
 async def _probe(workspace: Workspace) -> Proof:
-    launcher = ColdLauncher()
     hide_from_others()
     try:
         wraps = Settings.load(workspace.folder).bubblewrap
-        return await prove(workspace, launcher, wraps=wraps)
-    except (LaunchError, UsageError, OSError, ValueError) as error:
+    except UsageError as error:
         return Proof.none(f"the probe could not be run: {error}")
+    return await IsolationProof(workspace, ColdLauncher(), wraps=wraps).renew()
 
 
 def _bubblewrap(proof: Proof) -> Check:

@@ -27,13 +27,16 @@ from outcrop_specialists.completion import first_fault
 # Of a request, what every later one nearly always has too.
 _CONSTANT = ("system", "tools")
 _STORED = {"messages", *_CONSTANT}
+# In `about`, of an answer that no turn of the agent came of: why.
+UNUSED = "unused"
 
 
 @dataclass(frozen=True)
 class Exchange:
     """One request, byte for byte, and its answer: a response, or the error of a model that failed.
 
-    `about` has what else is known: `model`, `parameters`, `attempts`, `seconds`, `request_id`, `fallback_from`.
+    `about` has what else is known: `model`, `parameters`, `failed_attempts`, `seconds`, `request_id`,
+    `fallback_from`; `unused` where no turn of the agent came of it.
     """
 
     request: bytes
@@ -41,6 +44,11 @@ class Exchange:
     is_intact: bool
     error: ModelError | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the agent was given this answer."""
+        return UNUSED not in self.about
 
 
 class ExchangeWriter:

@@ -1,60 +1,44 @@
 """The model gateway: the only way to a model, for the lead and for every specialist.
 
 A specialist asks over an inherited socket; the answer comes from the `Model` of its role. Every exchange is recorded
-once. Time spent waiting (for money, for a turn, before another attempt) counts neither as silence nor against the limit
-of the dispatch.
+once, also one whose answer nobody used: a refusal after which another model was asked, a call that was cancelled.
+Time spent waiting (for money, for a turn, before another attempt) counts neither as silence nor against the limit of
+the dispatch.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
+from outcrop.asking import Listening, asked
 from outcrop.blocks import BlockWriter
 from outcrop.bookkeeping import NO_LEDGER, Ledger
-from outcrop.exchanges import ExchangeWriter
+from outcrop.exchanges import UNUSED, ExchangeWriter
 from outcrop.fallback import Falling
 from outcrop.models import Model, ModelTable
-from outcrop.models.remote import Hears, HearsNothing, RemoteModel
+from outcrop.models.remote import HearsNothing, RemoteModel
 from outcrop.pins import CurrentPins, check_pins, no_pins
+from outcrop.queue_clock import QueueClock as QueueClock
 from outcrop.rates import RateGovernor
 from outcrop.retry import RetryPolicy, with_retries
 from outcrop.runs import RunFolder
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
+from outcrop_specialists.context.segments import estimated, scaled
+from outcrop_specialists.context.tokens import prompt_tokens
 
 _CHARS_PER_TOKEN = 3
-
-
-class QueueClock:
-    """How long one agent has waited in the queue, and whether it is waiting now."""
-
-    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
-        self._seconds, self._since, self._on_change = 0.0, 0.0, on_change
-        self.is_waiting = False
-        self.last_answer_at = 0.0
-
-    def start(self) -> None:
-        """Waiting begins, or goes on."""
-        if not self.is_waiting:
-            self._since, self.is_waiting = time.monotonic(), True
-            self._on_change()
-
-    def stop(self) -> None:
-        if self.is_waiting:
-            self._seconds += time.monotonic() - self._since
-            self.is_waiting = False
-        self.last_answer_at = time.monotonic()
-        self._on_change()
-
-    def seconds(self) -> float:
-        return self._seconds + (time.monotonic() - self._since if self.is_waiting else 0.0)
+# What a specialist may say about a request beside it.
+_ABOUT = ("tail_blocks", "purpose")
+_log = logging.getLogger(__name__)
 
 
 class Line:
@@ -66,6 +50,11 @@ class Line:
         self._asked_at, self._bytes_before = 0.0, 0
         self._falling = Falling(gateway.models, role)
         self._failed: list[wire.Json] = []
+        # What went out last, and whether its answer is still to come.
+        self._parameters: wire.Json = {}
+        self._request_id: str | None = None
+        self._is_out = False
+        self._results_share = 0.0
         self.usage = Usage()
         self.turns = 0
 
@@ -77,7 +66,10 @@ class Line:
     @property
     def warnings(self) -> list[str]:
         """What the outcome should say of how the model was asked."""
-        return self._falling.warnings
+        share = self._results_share
+        most = limits.RESULT_SHARE_WARNED
+        told = [f"tool results filled {share:.0%} of the window of {self.model_name}"] if share > most else []
+        return [*self._falling.warnings, *told]
 
     @property
     def refused_because(self) -> str | None:
@@ -91,21 +83,51 @@ class Line:
         """
         check_pins(request, self._pins())
         self._asked_at, self._failed = time.monotonic(), []
+        self._parameters, self._request_id, self._is_out = {}, None, False
         try:
             response = await self._answered(request)
         except ModelError as error:
             self._record(request, error)
             raise
+        except asyncio.CancelledError:
+            self._record_cancelled(request)
+            raise
         finally:
             self._clock.stop()
         self._record(request, response)
+        self._look_at_results(request, response.usage)
         self.usage, self.turns = self.usage.plus(response.usage), self.turns + 1
         return response
 
-    def _record(self, request: ModelRequest, answer: ModelResponse | ModelError) -> None:
-        about: wire.Json = {"failed_attempts": self._failed, **self._falling.about(request)}
-        if not self._falling.is_free:
-            about["parameters"] = self._gateway.models.parameters(self._role).of_a_call()
+    def _look_at_results(self, request: ModelRequest, usage: Usage) -> None:
+        """How much of the window tool results took at most."""
+        segments = estimated(request)
+        told = scaled(segments, prompt_tokens(usage)) if prompt_tokens(usage) else segments
+        window = self._gateway.models.window(self._role).tokens
+        self._results_share = max(self._results_share, told.get("tool_results", 0) / window)
+
+    def _record_cancelled(self, request: ModelRequest) -> None:
+        """What was sent and may be billed, though nobody waits for its answer any more."""
+        if not (self._is_out or self._failed):
+            return
+        told = ModelError("the call was cancelled before it was answered", request_id=self._request_id)
+        try:
+            self._record(request, told, unused="cancelled")
+        except JournalError as error:
+            _log.warning("a cancelled call of %s is not recorded: %s", self._agent_id, error)
+
+    def _record(self, request: ModelRequest, answer: ModelResponse | ModelError, unused: str | None = None) -> None:
+        """`unused` says why no turn of the agent came of this answer."""
+        purpose = request.purpose if request.purpose != "turn" else None
+        segments = estimated(request)
+        about: wire.Json = {
+            "failed_attempts": self._failed,
+            "purpose": purpose,
+            "segments": segments,
+            "parameters": self._parameters,
+            UNUSED: unused,
+            **self._falling.about(request),
+        }
         self._writer.record(request, self.model_name, answer, time.monotonic() - self._asked_at, about)
 
     async def _answered(self, request: ModelRequest) -> ModelResponse:
@@ -120,6 +142,8 @@ class Line:
                 return response
             # What the refusal took was taken all the same.
             self.usage = self.usage.plus(response.usage)
+            self._record(request, response, unused="refused")
+            self._failed, self._parameters = [], {}
         if not self._falling.fall(request, error):
             assert error is not None
             raise error
@@ -135,8 +159,8 @@ class Line:
     async def _from_here(self, model: Model, request: ModelRequest) -> ModelResponse:
         """A turn of a model in this process: one attempt, reserved where it is not free."""
         if not self._falling.is_free:
-            most = self._gateway.models.parameters(self._role).max_tokens
-            request = request.model_copy(update={"max_tokens": request.max_tokens or most})
+            most = self._gateway.models.parameters(self._role).max_tokens or limits.MODEL_OUTPUT_TOKENS
+            request = request.model_copy(update={"max_tokens": min(request.max_tokens or most, most)})
         self._clock.start()
         reservation = await self._gateway.ledger.reserve(self._agent_id, self._role, self.model_name, request)
         known: Usage | None = Usage()
@@ -144,10 +168,15 @@ class Line:
             async with self._gateway.governor.turn(self._role, None):
                 self._begin()
                 known = None
-                response = await _asked(model, self.model_name, request)
-            known = response.usage
+                if not self._falling.is_free:
+                    self._parameters = {"max_tokens": request.max_tokens}
+                self._is_out = True
+                response = await asked(model, self.model_name, request)
+                self._is_out = False
+            known = response.counted_usage()
             return response
         except ModelError as error:
+            self._is_out = False
             known = known if known is not None else error.usage
             raise
         finally:
@@ -174,15 +203,20 @@ class Line:
             if getattr(model, "waits_in_queue", False):
                 # No pace and no place, and the clock runs on: it may take hours.
                 known, is_sent = None, True
-                response = await _asked(model, model.name, request, HearsNothing())
+                self._goes_out(model, request)
+                response = await asked(model, model.name, request, HearsNothing())
             else:
                 async with self._gateway.governor.turn(self._role, model.name, new_bytes // _CHARS_PER_TOKEN) as turn:
                     self._begin()
                     known, is_sent = None, True
-                    response = await _asked(model, model.name, request, turn)
-            known = response.usage
+                    self._goes_out(model, request)
+                    response = await asked(model, model.name, request, Listening(turn, self.heard))
+            self._is_out = False
+            # Where the server did not count, nobody knows.
+            known = response.counted_usage()
             return response
         except ModelError as error:
+            self._is_out = False
             if is_sent:
                 known = error.usage
             else:
@@ -194,10 +228,21 @@ class Line:
         finally:
             reservation.on_attempt(known)
 
+    def _goes_out(self, model: RemoteModel, request: ModelRequest) -> None:
+        settings: Callable[[ModelRequest], wire.Json] | None = getattr(model, "settings", None)
+        self._parameters = settings(request) if settings else {"max_tokens": request.max_tokens}
+        self._request_id, self._is_out = None, True
+
+    def heard(self, headers: Mapping[str, str]) -> None:
+        """The answer to what is out has begun."""
+        if said := headers.get("request-id"):
+            self._request_id = str(said)
+
     def _failure(self, model: str, error: ModelError) -> wire.Json:
         seconds = round(time.monotonic() - self._asked_at, 6)
         found: dict[str, Any] = {"model": model, "type": error.error_type, "message": str(error), "seconds": seconds}
-        known = {"status": error.status, "request_id": error.request_id}
+        usage = error.usage.model_dump(exclude_defaults=True) if error.usage else None
+        known = {"status": error.status, "request_id": error.request_id, "usage": usage}
         return {**found, **{name: value for name, value in known.items() if value is not None}}
 
     def _begin(self) -> None:
@@ -229,7 +274,7 @@ class Line:
             if "count_tokens" in message:
                 request = ModelRequest.model_validate(message["count_tokens"])
                 return {"id": number, "response": {"input_tokens": len(request.as_bytes()) // _CHARS_PER_TOKEN}}
-            asked = {**message["request"], "tail_blocks": message.get("tail_blocks", 0)}
+            asked = {**message["request"], **{name: message[name] for name in _ABOUT if name in message}}
             response = await self.create(ModelRequest.model_validate(asked))
         except ModelError as error:
             return _error(number, error.error_type, str(error), error.retryable)
@@ -259,44 +304,6 @@ class Gateway:
     def line(self, agent_id: str, role: str, clock: QueueClock | None = None, pins: CurrentPins = no_pins) -> Line:
         """A line for one agent. `pins` gives the facts that every request of it must carry."""
         return Line(self, agent_id, role, clock or QueueClock(), pins)
-
-
-async def _asked(
-    model: Model | RemoteModel, name: str, request: ModelRequest, hears: Hears | None = None
-) -> ModelResponse:
-    """The one boundary to a model's code, which may be anyone's: whatever it raises or gives, ModelError or a turn."""
-    try:
-        if isinstance(model, RemoteModel) and hears:
-            answer: object = await model.attempt(request, hears)
-        else:
-            assert isinstance(model, Model)
-            answer = await model.create(request)
-    except ModelError as error:
-        error.args = (_as_text(str(error)),)
-        raise
-    except Exception as error:
-        raise ModelError(_as_text(f"model {name!r} raised {type(error).__name__}: {error}")) from error
-    return _checked(name, answer)
-
-
-def _checked(name: str, answer: object) -> ModelResponse:
-    """A turn as pure JSON, just as it will be read from its record. Raises ModelError."""
-    if not isinstance(answer, ModelResponse):
-        raise ModelError(f"model {name!r} gave a {type(answer).__name__}, not a ModelResponse")
-    try:
-        # Not in pydantic's own JSON mode: it replaces lone surrogates in keys, and says nothing.
-        turn = ModelResponse.model_validate(wire.loads(wire.dumps(answer.model_dump())))
-    except (ValueError, TypeError) as error:
-        raise ModelError(_as_text(f"model {name!r} gave a turn that cannot be recorded: {error}")) from error
-    ids = [call.id for call in turn.tool_uses()]
-    if len(set(ids)) < len(ids):
-        raise ModelError(f"model {name!r} gave a turn with two calls of one id; each call needs its own: {ids}")
-    return turn
-
-
-def _as_text(text: str) -> str:
-    """A message as it can be recorded and sent, whatever a foreign exception holds."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _error(number: object, kind: str, message: str, retryable: bool) -> wire.Json:

@@ -133,7 +133,7 @@ class RunLedger:
         self._raise_failure()
 
     def _worst(self, model: str, price: Price | None, request: ModelRequest) -> Amount:
-        if request.max_tokens is None:
+        if request.max_tokens is None or request.max_tokens < 1:
             raise ModelError(f"a call of {model} without max_tokens cannot be bounded, and is not made")
         tokens_in = most_input_tokens(request)
         if price is None and self._budget.ceiling.usd is not None:

@@ -17,6 +17,7 @@ from outcrop.runs import RunFolder
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.protocol import ToolCall
+from outcrop_specialists.context.skills import SKILLS_KEY
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,13 @@ class Order:
     command: tuple[str, ...] | None = None
     call: ToolCall | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
+    skills: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def given_context(self) -> dict[str, Any]:
-        """The context with the pins that go along."""
-        return {**self.context, **({"pins": dict(self.pins)} if self.pins else {})}
+        """The context with the pins and the skills that go along."""
+        more: dict[str, Mapping[str, str]] = {"pins": self.pins, SKILLS_KEY: self.skills}
+        return {**self.context, **{key: dict(value) for key, value in more.items() if value}}
 
     @property
     def needs_model(self) -> bool:

@@ -1,10 +1,17 @@
-"""The gate that no request passes without its pins: held where requests leave the process, whoever built them."""
+"""Pins of a workspace, and the gate that no request passes without its pins.
+
+The gate is held where requests leave the process, whoever built them.
+"""
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from outcrop_schemas.errors import PinMissingError
+from outcrop.spill import write_private
+from outcrop_schemas.errors import PinMissingError, UsageError, WorkspaceError
 from outcrop_schemas.messages import ModelRequest, TextBlock
 from outcrop_specialists.brief import PINS, pinned
 
@@ -31,3 +38,38 @@ def check_pins(request: ModelRequest, pins: Mapping[str, str]) -> None:
         f"the pins {', '.join(missing)} are missing or changed" if missing else "the pins are not as they were pinned"
     )
     raise PinMissingError(f"a request was not sent: {told} in it")
+
+
+# Beside the runs, where no specialist can read or write.
+FILE_NAME = "pins.toml"
+
+
+def read_pins(home: Path) -> dict[str, str]:
+    """The pins of a workspace: `key = "value"` lines of `.outcrop/pins.toml`. Raises UsageError for another file."""
+    path = home / FILE_NAME
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    for key, value in found.items():
+        if not isinstance(value, str):
+            raise UsageError(f"{path}: {key} must be a text in quotes, not {value!r}")
+    return found
+
+
+def write_pins(home: Path, pins: Mapping[str, str]) -> None:
+    """Write them all. Raises WorkspaceError."""
+    # A JSON string of ASCII is a TOML string too.
+    lines = [f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in pins.items()]
+    path = home / FILE_NAME
+    aside = path.with_name(f".{FILE_NAME}")
+    try:
+        home.mkdir(mode=0o700, exist_ok=True)
+        write_private(aside, "".join(lines).encode())
+        aside.replace(path)
+    except OSError as error:
+        raise WorkspaceError(f"{path} cannot be written: {error.strerror}") from error

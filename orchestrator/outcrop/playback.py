@@ -32,12 +32,19 @@ class Playback:
         self.last: ModelRequest | None = None
         self.difference: str | None = None
 
+    def tools_offered(self) -> list[str] | None:
+        """The names of the tools in the next turn that is recorded; None where there is none."""
+        following = (each for each in self._exchanges[self.compared :] if "purpose" not in each.about)
+        exchange = next(following, None)
+        return [tool["name"] for tool in wire.loads(exchange.request)["tools"]] if exchange else None
+
     @property
     def is_used_up(self) -> bool:
         return self.compared == len(self._exchanges)
 
     async def create(self, request: ModelRequest) -> ModelResponse:
-        self.last, self.asked = request, self.asked + 1
+        if request.purpose == "turn":
+            self.last, self.asked = request, self.asked + 1
         if self.is_used_up:
             raise EndOfRecord(f"prompt {self.asked} is not recorded")
         exchange = self._exchanges[self.compared]
@@ -53,13 +60,16 @@ class Playback:
 
 
 class RecordedTools:
-    """Stands in for a toolbox: gives the results that were recorded."""
+    """Stands in for a toolbox: offers what was offered, as it is now, and gives the results that were recorded."""
 
     def __init__(self, schemas: list[ToolSchema], answers: Answers, playback: Playback) -> None:
-        self._schemas, self._answers, self._playback = schemas, answers, playback
+        self._schemas, self._answers, self._playback = {tool.name: tool for tool in schemas}, answers, playback
 
     def schemas(self) -> list[ToolSchema]:
-        return self._schemas
+        offered = self._playback.tools_offered()
+        if offered is None:
+            return list(self._schemas.values())
+        return [self._schemas[name] for name in offered if name in self._schemas]
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         answer = self._answers.get((self._playback.asked, call_id))
@@ -92,7 +102,7 @@ def walk(agent: Agent) -> Walked:
 def answers_in(exchanges: list[Exchange]) -> Answers:
     """A specialist's tool results, as they stand at the end of the request that followed the turn."""
     found: Answers = {}
-    for turn, exchange in enumerate(exchanges):
+    for turn, exchange in enumerate(each for each in exchanges if "purpose" not in each.about):
         for block in ModelRequest.model_validate(wire.loads(exchange.request)).messages[-1].content:
             if isinstance(block, ToolResultBlock):
                 found[turn, block.tool_use_id] = ToolAnswer(block.content, block.is_error)

@@ -22,7 +22,10 @@ from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.agent import AgentEnd, ToolAnswer
+from outcrop_specialists.context.skills import SKILLS_KEY
+from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.roles import get_role
+from outcrop_specialists.toolbox import schemas_of
 from outcrop_specialists.work import role_agent
 
 
@@ -75,15 +78,18 @@ class _LeadReplay:
         self._records = iter(run.records)
         self._history, self._pins = History(), Pins(run.about.get("pins"))
         self.turns = len(run.events("turn"))
-        self.exchanges = read_exchanges(run.folder.exchanges / "lead.jsonl")
+        self.exchanges, self.damage = _used(read_exchanges(run.folder.exchanges / "lead.jsonl"))
         if run.is_under_way:
             # They were read after the journal, and may be ahead of it.
-            self.exchanges = self.exchanges[: self.turns]
+            self.exchanges = _first_turns(self.exchanges, self.turns)
         self.playback = Playback(self.exchanges)
         data = [entry["path"] for entry in run.about.get("data", [])]
         tools = RecordedTools(lead_schemas(), _lead_answers(run), self.playback)
-        objective, pins = run.about.get("objective") or "", self._pins.as_dict()
-        self.agent = lead_agent(self.playback, tools, objective, data, pins, self._tail, _turns(run))
+        objective, pins, known = run.about.get("objective") or "", self._pins.as_dict(), run.about.get("known", ())
+        window = WindowSettings.model_validate(run.about.get("window", {}))
+        self.agent = lead_agent(
+            self.playback, tools, objective, data, pins, self._tail, _turns(run), window, known=known
+        )
 
     def walk(self) -> Walked:
         return walk(self.agent)
@@ -101,17 +107,38 @@ class _LeadReplay:
             self._pins.set(record.body["key"], record.body["value"])
 
 
+def _used(exchanges: list[Exchange]) -> tuple[list[Exchange], str | None]:
+    """The exchanges whose answer the agent was given, and what is damaged of the others, which nothing compares."""
+    damaged = next((n for n, each in enumerate(exchanges, 1) if not (each.is_used or each.is_intact)), None)
+    told = None if damaged is None else f"exchange {damaged}, which was not used: the record is damaged (hash differs)"
+    return [each for each in exchanges if each.is_used], told
+
+
+def _first_turns(exchanges: list[Exchange], turns: int) -> list[Exchange]:
+    """Exchanges up to a number of turns; summaries are not counted."""
+    kept: list[Exchange] = []
+    for exchange in exchanges:
+        is_turn = "purpose" not in exchange.about
+        if is_turn and not turns:
+            break
+        turns -= is_turn
+        kept.append(exchange)
+    return kept
+
+
 def _verify_lead(run: RunRecord) -> Checked:
     replayed = _LeadReplay(run)
     walked = replayed.walk()
     playback = replayed.playback
     # A run that did not come to its end may have sent a prompt that has no answer, or be amid the calls of a turn.
     is_finished = run.answer is not None and run.answer.status != "cancelled"
-    turns, count = replayed.turns, len(replayed.exchanges)
+    turns, count = replayed.turns, sum("purpose" not in exchange.about for exchange in replayed.exchanges)
     if count > turns or count < (turns if is_finished else turns - 1):
         difference: str | None = f"{turns} prompts were sent, {count} are recorded"
     else:
-        difference = playback.difference or _lack(replayed, walked, is_finished) or _other_answer(run, walked)
+        difference = (
+            playback.difference or replayed.damage or _lack(replayed, walked, is_finished) or _other_answer(run, walked)
+        )
     return Checked("lead", playback.compared, difference)
 
 
@@ -145,16 +172,17 @@ def _other_answer(run: RunRecord, walked: Walked) -> str | None:
 
 
 def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
-    exchanges = read_exchanges(run.folder.exchanges / f"{start.id}.jsonl")
+    exchanges, damage = _used(read_exchanges(run.folder.exchanges / f"{start.id}.jsonl"))
     role = get_role(start.body["specialist"])
     context = dict(start.body["context"])
     pins = context.pop("pins", None)
     playback = Playback(exchanges)
-    tools = RecordedTools([tool.schema() for tool in role.tools], answers_in(exchanges), playback)
+    tools = RecordedTools(schemas_of(role.tools, has_skills=SKILLS_KEY in context), answers_in(exchanges), playback)
     turns = start.body.get("turns", limits.AGENT_TURNS)
     objective, data = start.body["objective"], start.body["data"]
-    walked = walk(role_agent(role, playback, tools, objective, data, context, pins, turns))
-    difference = playback.difference or _other_count(run, start.id, exchanges)
+    window = WindowSettings.model_validate(start.body.get("window", {}))
+    walked = walk(role_agent(role, playback, tools, objective, data, context, pins, turns, window))
+    difference = playback.difference or damage or _other_count(run, start.id, exchanges)
     if not difference and not playback.is_used_up:
         difference = f"the record goes on after prompt {playback.compared}, but {walked.says}"
     return Checked(start.id, playback.compared, difference)

@@ -19,8 +19,11 @@ from outcrop.launching import Launcher
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import LeadToolbox
+from outcrop.memory import Memory
+from outcrop.memory import told_of as memory_block
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.objective import checked_objective
+from outcrop.pins import read_pins
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop.text import shorten
@@ -31,6 +34,9 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 from outcrop_schemas.outcome import DispatchLine, Outcome, RunOutcome
 from outcrop_specialists.agent import AgentEnd
 from outcrop_specialists.completion import LeadAnswer
+from outcrop_specialists.context.skills import find_skills
+from outcrop_specialists.context.skills import told_of as skills_block
+from outcrop_specialists.context.store import Store
 
 LEAD = "lead"
 
@@ -62,7 +68,9 @@ class Run:
         self._settings = settings or (shared.models.settings if shared else Settings.load(self._workspace.folder))
         self._choice = model
         self._workers = self._settings.workers if workers is None else workers
-        self._pins, self._watcher, self._shared = Pins(pins), watcher, shared
+        # Those of the workspace hold for every run in it.
+        self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
+        self._watcher, self._shared = watcher, shared
         self._on_open, self._launcher = on_open, launcher
         self.desk: Desk | None = None
 
@@ -73,12 +81,26 @@ class Run:
             shared = self._shared or await self._opened(stack)
             shared.launcher.warm()
             turns = shared.models.parameters(LEAD).turns
-            about = {"kind": "run", "objective": self._objective, "pins": self._pins.as_dict(), "turns": turns}
+            window = shared.models.window(LEAD)
+            about: dict[str, Any] = {
+                "kind": "run",
+                "objective": self._objective,
+                "pins": self._pins.as_dict(),
+                "turns": turns,
+                "window": window.model_dump(),
+                "known": self._known(),
+            }
             self.desk = await Desk.open(shared, about, data, self._watcher)
             stack.push_async_callback(self.desk.close)
             if self._on_open:
                 await self._on_open(self.desk.folder)
-            return await _Work(self.desk, self._objective, data, self._pins, self._watcher).run()
+            return await _Work(self.desk, self._objective, data, self._pins, about["known"], self._watcher).run()
+
+    def _known(self) -> list[str]:
+        """What the workspace brings to every objective: its skills, and what fits of what was remembered."""
+        skills = {skill.name: skill.description for skill in find_skills(self._workspace.folder)[0]}
+        facts = Memory(self._workspace.home).relevant(self._objective)
+        return [*([skills_block(skills)] if skills else []), *([memory_block(facts)] if facts else [])]
 
     async def _opened(self, stack: AsyncExitStack) -> Shared:
         models, calls = ModelTable(self._choice, self._settings), self._settings.model_calls
@@ -98,16 +120,31 @@ class Run:
 class _Work:
     """The lead at work on one open run."""
 
-    def __init__(self, desk: Desk, objective: str, data: Sequence[str], pins: Pins, watcher: Watcher) -> None:
+    def __init__(
+        self, desk: Desk, objective: str, data: Sequence[str], pins: Pins, known: Sequence[str], watcher: Watcher
+    ) -> None:
         self._desk, self._objective, self._data, self._pins, self._watcher = desk, objective, data, pins, watcher
+        self._known = known
         self._line = desk.gateway.line(LEAD, LEAD, pins=pins.as_dict)
-        self._toolbox = LeadToolbox(desk, pins)
+        self._store = Store(desk.folder.stored)
+        self._toolbox = LeadToolbox(desk, pins, self._store)
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:
         model = _RecordedTurns(self._desk, self._line, self._desk.watcher)
         turns = self._desk.gateway.models.parameters(LEAD).turns or limits.LEAD_TURNS
-        agent = lead_agent(model, self._toolbox, self._objective, self._data, self._pins.as_dict(), self._tail, turns)
+        agent = lead_agent(
+            model,
+            self._toolbox,
+            self._objective,
+            self._data,
+            self._pins.as_dict(),
+            self._tail,
+            turns,
+            self._desk.gateway.models.window(LEAD),
+            self._store,
+            self._known,
+        )
         try:
             end = await agent.run()
             outcome = await self._checked(self._answered(end), end)
@@ -152,7 +189,7 @@ class _Work:
         outcomes = sorted(self._toolbox.outcomes, key=lambda outcome: outcome.dispatch_id)
         bad = [outcome for outcome in outcomes if not outcome.is_good]
         warnings = [f"{len(bad)} of {len(outcomes)} dispatches did not succeed"] if bad and status == "success" else []
-        warnings += self._line.warnings
+        warnings += self._line.warnings + self._desk.problems
         artifacts = {artifact.path: artifact for outcome in outcomes for artifact in outcome.artifacts}
         return RunOutcome(
             run_id=self._desk.folder.run_id,
@@ -178,6 +215,8 @@ class _RecordedTurns:
         self._desk, self._line, self._watcher, self._count = desk, line, watcher, 0
 
     async def create(self, request: ModelRequest) -> ModelResponse:
+        if request.purpose != "turn":
+            return await self._line.create(request)
         self._count += 1
         await self._desk.note("turn", {"number": self._count})
         self._watcher(LeadTurn(self._count))

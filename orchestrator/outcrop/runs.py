@@ -37,6 +37,11 @@ class RunFolder:
     def spill(self) -> SpillStore:
         return SpillStore(self.path / "spill")
 
+    @property
+    def stored(self) -> Path:
+        """Where the lead's own turns go that were summed up."""
+        return self.path / "stored"
+
     def transcript(self, dispatch_id: str) -> Path:
         return self.path / "transcripts" / f"{dispatch_id}.ndjson"
 

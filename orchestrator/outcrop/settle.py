@@ -31,6 +31,7 @@ class Observed:
     strays: Swept = field(default_factory=Swept)
     over: str | None = None
     outlived_completion: bool = False
+    is_read_out: bool = True
     transcript_error: str | None = None
     spawn_error: str | None = None
 
@@ -101,6 +102,11 @@ def warnings_of(seen: Observed) -> list[str]:
         warnings.append(
             f"{len(seen.scanner.long_lines)} lines over {limits.STREAM_LINE_BYTES} bytes were skipped, "
             f"the longest of {longest} bytes"
+        )
+    if not seen.is_read_out:
+        warnings.append(
+            f"its output was not read to the end in the time there was: {seen.scanner.bytes_read} bytes were taken, "
+            "the last of them not looked at"
         )
     if seen.transcript_error:
         warnings.append(seen.transcript_error)

@@ -21,15 +21,33 @@ SCRIPT_CHARS = 50_000
 SCRIPT_SECONDS = 30.0
 SCRIPT_ANSWER_CHARS = 2_000
 SCRIPT_FILES = 20
+COMMAND_SECONDS = 30.0
+COMMAND_LINES = 500
+COMMAND_LOG_LINES = 1_000
+COMMAND_LOG_BYTES = 512 << 10
+COMMAND_LOG_LINES_SHOWN = 100
+COMMAND_CHARS = 40_000
+COMMAND_LINE_CHARS = 2_000
 ARTIFACT_SECONDS = 20.0
 
 # --- a specialist's own budget ---------------------------------------------------------------------------------------
 SPECIALIST_RESULT_CHARS = 2_000
 COMPLETE_LIST_RECORDS = 20
+# A sheet of a laboratory with sixty elements and its labels is an ordinary table.
+SMALL_TABLE_COLUMNS = 80
+ANSWER_CHARS = 1_200
 PREVIEW_ROWS = 20
 PREVIEW_COLUMNS = 40
 PREVIEW_CELL_CHARS = 200
 LIST_FILES_ENTRIES = 500
+DATA_LINES = 50
+DATA_LINES_SHOWN = 5
+READ_JSON_BYTES = 50 << 10
+READ_CHARS = 72_000
+READ_SHARE = 0.15
+READ_CHARS_A_TOKEN = 3
+READ_LINE_CHARS = 2_000
+READ_COUNT_SECONDS = 0.5
 PROFILE_COLUMNS = 200
 CACHED_FROM_BYTES = 128 << 10
 TABLE_CACHE_BYTES = 8 << 30
@@ -48,6 +66,43 @@ HISTORY_OBJECTIVE_CHARS = 300
 HISTORY_ERROR_CHARS = 300
 PIN_COUNT = 50
 PIN_CHARS = 1_000
+
+# --- the context window ----------------------------------------------------------------------------------------------
+WINDOW_TOKENS = 200_000
+WINDOW_TOKENS_LEAST = 2_000
+WINDOW_TOKENS_MOST = 10_000_000
+COMPACT_AT = 0.7
+COMPACT_FORCED_AT = 0.9
+COMPACT_TARGET = 0.5
+KEPT_TURNS = 6
+CACHED_PRICE = 0.1
+RESULT_SHARE_WARNED = 0.3
+SUMMARY_OF_WORK_CHARS = 6_000
+SUMMARISED_RESULT_CHARS = 2_000
+FACTS_SAID_CHARS = 16_000
+FACTS_MEASURED_CHARS = 8_000
+STALE_RESULT_CHARS = 4_000
+STALE_FACTS_CHARS = 1_500
+STORE_BYTES = 1 << 30
+PAGE_CHARS = 20_000
+FOUND_LINES = 20
+FOUND_CHARS = 300
+
+SKILLS = 50
+SKILL_NAME_CHARS = 64
+SKILL_DESCRIPTION_CHARS = 1_024
+SKILL_BYTES = 1 << 20
+MEMORY_FACTS = 1_000
+MEMORY_FACT_CHARS = 500
+MEMORY_SHOWN = 3
+
+# --- which tools a model is offered ----------------------------------------------------------------------------------
+TOOLS_ALL_OFFERED = 10
+TOOLS_OFFERED = 8
+TOOLS_OFFERED_MOST = 16
+TOOLS_FOUND = 8
+TOOL_LINE_CHARS = 160
+REQUEST_CLAUSES = 24
 
 # --- the agent loop --------------------------------------------------------------------------------------------------
 AGENT_TURNS = 40
@@ -73,12 +128,14 @@ RETRY_AFTER_SECONDS = 120.0
 DISPATCH_MEMORY_BYTES = 8 << 30
 DISPATCH_PROCESSES = 512
 NURSERY_STARTS = 5
+NURSERY_ANSWER_SECONDS = 5.0
 OPEN_DISPATCHES = 10_000
 STARTS_AT_A_TIME = 4
 RESULTS_IN_HAND = 4
 PIPE_BYTES = 256 * 1024
 STDOUT_BYTES = 512 * 1024 * 1024
 STREAM_LINE_BYTES = 16 * 1024 * 1024
+COMPLETION_MEMORY_BYTES = 40 << 20
 PARTIAL_BYTES = 64 * 1024
 TRANSCRIPT_KEPT_BYTES = 32 * 1024 * 1024
 STDERR_KEPT_BYTES = 64 * 1024
@@ -150,6 +207,49 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop_specialists.tools.scripts.running",
         "others stay in scratch",
     ),
+    Limit("command waited for", COMMAND_SECONDS, "s", "outcrop_specialists.tools.scripts.run_command", "then it goes on"),
+    Limit(
+        "output of a command",
+        COMMAND_LINES,
+        "lines",
+        "outcrop_specialists.tools.scripts.commands",
+        "of more, half from the start and half from the end",
+    ),
+    Limit(
+        "long output of a command",
+        COMMAND_LOG_LINES,
+        "lines",
+        "outcrop_specialists.tools.scripts.commands",
+        "of more, the first and last 100, and the file that holds all",
+    ),
+    Limit(
+        "large output of a command",
+        COMMAND_LOG_BYTES,
+        "bytes",
+        "outcrop_specialists.tools.scripts.commands",
+        "of more, the first and last 100 lines, and the file that holds all",
+    ),
+    Limit(
+        "lines shown of a long output",
+        COMMAND_LOG_LINES_SHOWN,
+        "lines of head and of tail",
+        "outcrop_specialists.tools.scripts.commands",
+        "the lines between are counted",
+    ),
+    Limit(
+        "output of a command that is shown",
+        COMMAND_CHARS,
+        "characters",
+        "outcrop_specialists.tools.scripts.commands",
+        "fewer lines are shown; pages of it are as long",
+    ),
+    Limit(
+        "line of a command's output",
+        COMMAND_LINE_CHARS,
+        "characters",
+        "outcrop_specialists.tools.scripts.commands",
+        "the beginning, at the end of the output the end",
+    ),
     Limit(
         "artifacts checked", ARTIFACTS_CHECKED, "files", "outcrop.artifacts", "further ones are counted in a warning"
     ),
@@ -173,6 +273,20 @@ LIMITS: tuple[Limit, ...] = (
         "records",
         "outcrop_specialists.completion",
         "a longer list is answered with the field and the reason",
+    ),
+    Limit(
+        "table that is told whole",
+        SMALL_TABLE_COLUMNS,
+        "columns",
+        "outcrop_specialists.shortening",
+        "answers on wider ones are bounded",
+    ),
+    Limit(
+        "answer on a wide table",
+        ANSWER_CHARS,
+        "characters",
+        "outcrop_specialists.shortening",
+        "first entries, and counts of the others; the whole answer is in a file",
     ),
     Limit(
         "row preview",
@@ -217,11 +331,11 @@ LIMITS: tuple[Limit, ...] = (
         "those used longest ago are removed",
     ),
     Limit(
-        "columns of a profile",
+        "columns of a table that is listed",
         PROFILE_COLUMNS,
         "columns",
-        "outcrop_specialists.tools.inspection.inspect_dataset",
-        "of up to 2,000 more the names are given, then a count",
+        "outcrop_specialists.tools.inspection.list_files",
+        "further ones are counted",
     ),
     Limit(
         "list_files",
@@ -229,6 +343,62 @@ LIMITS: tuple[Limit, ...] = (
         "entries",
         "outcrop_specialists.tools.inspection.list_files",
         "the rest is counted in a warning",
+    ),
+    Limit(
+        "data file that is read as text",
+        DATA_LINES,
+        "lines",
+        "outcrop_specialists.tools.inspection.data_lines",
+        "of a longer one only the first lines are given",
+    ),
+    Limit(
+        "lines shown of a data file",
+        DATA_LINES_SHOWN,
+        "lines",
+        "outcrop_specialists.tools.inspection.data_lines",
+        "never others, whatever is asked for",
+    ),
+    Limit(
+        "JSON that is read as text",
+        READ_JSON_BYTES,
+        "bytes",
+        "outcrop_specialists.tools.inspection.read_file",
+        "a larger one is a data file",
+    ),
+    Limit(
+        "one read",
+        READ_CHARS,
+        "characters",
+        "outcrop_specialists.tools.inspection.read_file",
+        "as JSON text; the page ends at a line, and next goes on",
+    ),
+    Limit(
+        "one read of a small window",
+        READ_SHARE,
+        "of the usable window",
+        "outcrop_specialists.tools.inspection.read_file",
+        "where that is less",
+    ),
+    Limit(
+        "characters of a token",
+        READ_CHARS_A_TOKEN,
+        "characters",
+        "outcrop_specialists.tools.inspection.read_file",
+        "for the size of a read",
+    ),
+    Limit(
+        "line of a data file",
+        READ_LINE_CHARS,
+        "characters",
+        "outcrop_specialists.tools.inspection.data_lines",
+        "the rest is counted, and read on with start_char",
+    ),
+    Limit(
+        "counting lines for a first answer",
+        READ_COUNT_SECONDS,
+        "s",
+        "outcrop_specialists.tools.inspection.read_file",
+        "then an estimate, marked as such; count=true counts all",
     ),
     Limit(
         "tool result",
@@ -274,8 +444,232 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("objective in the history", HISTORY_OBJECTIVE_CHARS, "characters", "outcrop.history", "cut at a grapheme"),
     Limit("errors in the history", HISTORY_ERROR_CHARS, "characters", "outcrop.history", "cut at a grapheme"),
+    Limit(
+        "window of a model",
+        WINDOW_TOKENS,
+        "tokens",
+        "outcrop_specialists.context.window",
+        "where nothing is set; a smaller one is known by its refusal",
+    ),
+    Limit(
+        "smallest window that can be set",
+        WINDOW_TOKENS_LEAST,
+        "tokens",
+        "outcrop.settings",
+        "a smaller one is refused",
+    ),
+    Limit(
+        "largest window that can be set",
+        WINDOW_TOKENS_MOST,
+        "tokens",
+        "outcrop.settings",
+        "a larger one is refused",
+    ),
+    Limit(
+        "compaction is decided",
+        COMPACT_AT,
+        "of the usable window",
+        "outcrop_specialists.context.compaction",
+        "by payback",
+    ),
+    Limit(
+        "compaction is forced",
+        COMPACT_FORCED_AT,
+        "of the usable window",
+        "outcrop_specialists.context.compaction",
+        "whatever it costs",
+    ),
+    Limit(
+        "what compaction aims at",
+        COMPACT_TARGET,
+        "of the usable window",
+        "outcrop_specialists.context.window",
+        "stale results first, then turns",
+    ),
+    Limit(
+        "turns kept word for word",
+        KEPT_TURNS,
+        "turns",
+        "outcrop_specialists.context.window",
+        "fewer only where the window holds no more",
+    ),
+    Limit(
+        "price of a cached token",
+        CACHED_PRICE,
+        "of an uncached one",
+        "outcrop_specialists.context.window",
+        "for the decision by payback",
+    ),
+    Limit(
+        "tool results in a window",
+        RESULT_SHARE_WARNED,
+        "of the window",
+        "outcrop.gateway",
+        "more is a warning of the outcome",
+    ),
+    Limit(
+        "summary of removed turns",
+        SUMMARY_OF_WORK_CHARS,
+        "characters",
+        "outcrop_specialists.context.compaction",
+        "cut; what it lost stands behind it",
+    ),
+    Limit(
+        "result shown to the one who sums up",
+        SUMMARISED_RESULT_CHARS,
+        "characters",
+        "outcrop_specialists.context.summary",
+        "cut in the middle",
+    ),
+    Limit(
+        "facts said, behind a summary",
+        FACTS_SAID_CHARS,
+        "characters",
+        "outcrop_specialists.context.compaction",
+        "older ones are counted; the archive has them",
+    ),
+    Limit(
+        "facts measured, behind a summary",
+        FACTS_MEASURED_CHARS,
+        "characters",
+        "outcrop_specialists.context.compaction",
+        "older ones are counted; the archive has them",
+    ),
+    Limit(
+        "stale result",
+        STALE_RESULT_CHARS,
+        "characters",
+        "outcrop_specialists.context.compaction",
+        "a longer one is put aside under a handle",
+    ),
+    Limit(
+        "facts left of a stale result",
+        STALE_FACTS_CHARS,
+        "characters",
+        "outcrop_specialists.context.compaction",
+        "the newest that fit",
+    ),
+    Limit(
+        "store of one agent",
+        STORE_BYTES,
+        "bytes",
+        "outcrop_specialists.context.store",
+        "nothing more is put aside, and that is said",
+    ),
+    Limit(
+        "page of what was put aside",
+        PAGE_CHARS,
+        "characters",
+        "outcrop_specialists.context.store",
+        "goes on where it ended",
+    ),
+    Limit(
+        "lines found in what was put aside",
+        FOUND_LINES,
+        "lines",
+        "outcrop_specialists.context.store",
+        "the first ones",
+    ),
+    Limit(
+        "a line found",
+        FOUND_CHARS,
+        "characters",
+        "outcrop_specialists.context.store",
+        "cut around the place",
+    ),
+    Limit(
+        "skills of a workspace",
+        SKILLS,
+        "skills",
+        "outcrop_specialists.context.skills",
+        "the first by name; that is said",
+    ),
+    Limit(
+        "name of a skill",
+        SKILL_NAME_CHARS,
+        "characters",
+        "outcrop_specialists.context.skills",
+        "a longer one is no skill, and that is said",
+    ),
+    Limit(
+        "description of a skill",
+        SKILL_DESCRIPTION_CHARS,
+        "characters",
+        "outcrop_specialists.context.skills",
+        "a longer one is no skill, and that is said",
+    ),
+    Limit(
+        "file of a skill",
+        SKILL_BYTES,
+        "bytes",
+        "outcrop_specialists.context.skills",
+        "a larger one is refused",
+    ),
+    Limit(
+        "facts remembered",
+        MEMORY_FACTS,
+        "facts",
+        "outcrop.memory",
+        "a further one is refused",
+    ),
+    Limit(
+        "a fact remembered",
+        MEMORY_FACT_CHARS,
+        "characters",
+        "outcrop.memory",
+        "a longer one is refused",
+    ),
+    Limit(
+        "facts shown at the start of a run",
+        MEMORY_SHOWN,
+        "facts",
+        "outcrop.memory",
+        "the most relevant ones",
+    ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.lead.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.lead.pins", "a longer pin is refused"),
+    Limit(
+        "tools that are all offered",
+        TOOLS_ALL_OFFERED,
+        "tools",
+        "outcrop_specialists.context.selection.selection",
+        "an agent with more is offered those that its step needs",
+    ),
+    Limit(
+        "tools offered for a step",
+        TOOLS_OFFERED,
+        "tools",
+        "outcrop_specialists.context.selection.selection",
+        "beside the fixed ones and those offered before",
+    ),
+    Limit(
+        "tools offered for a step of many clauses",
+        TOOLS_OFFERED_MOST,
+        "tools",
+        "outcrop_specialists.context.selection.selection",
+        "two for each clause",
+    ),
+    Limit(
+        "tools that a search lists",
+        TOOLS_FOUND,
+        "tools",
+        "outcrop_specialists.context.selection.selection",
+        "the best of them",
+    ),
+    Limit(
+        "tool in a list",
+        TOOL_LINE_CHARS,
+        "characters",
+        "outcrop_specialists.context.selection.cards",
+        "the description is cut",
+    ),
+    Limit(
+        "clauses of a request for which tools are looked for",
+        REQUEST_CLAUSES,
+        "clauses",
+        "outcrop_specialists.context.selection.clauses",
+        "of a longer one, neighbours are taken together",
+    ),
     Limit("turns of a specialist", AGENT_TURNS, "turns", "outcrop_specialists.agent", "the work ends with what it has"),
     Limit("turns of the lead", LEAD_TURNS, "turns", "outcrop.lead.agent", "the run ends with what it has"),
     Limit(
@@ -379,6 +773,13 @@ LIMITS: tuple[Limit, ...] = (
         "then a start fails: spawn_error",
     ),
     Limit(
+        "answer of the nursery",
+        NURSERY_ANSWER_SECONDS,
+        "s",
+        "outcrop.launching.nursery",
+        "then it is replaced, and the specialist starts cold",
+    ),
+    Limit(
         "pipe of a specialist", PIPE_BYTES, "bytes", "outcrop.launching.supervised", "asked of the kernel; less works"
     ),
     Limit(
@@ -392,6 +793,13 @@ LIMITS: tuple[Limit, ...] = (
     Limit("results in hand", RESULTS_IN_HAND, "at a time", "outcrop.hands", "capped and spilled one after the other"),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
     Limit("one stream line", STREAM_LINE_BYTES, "bytes", "outcrop.stream", "a longer line is skipped and counted"),
+    Limit(
+        "values of one completion",
+        COMPLETION_MEMORY_BYTES,
+        "bytes of memory, estimated",
+        "outcrop.completion",
+        "by its brackets and commas, before it is read: status protocol_error",
+    ),
     Limit("partial findings", PARTIAL_BYTES, "bytes", "outcrop.stream", "a longer line is not kept"),
     Limit(
         "transcript kept",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from outcrop_schemas import wire
 
@@ -29,11 +29,19 @@ class TextBlock(_Kept):
 
 
 class ThinkingBlock(_Kept):
-    """A model's thinking, sent back unchanged: the signature proves to the server that it is."""
+    """A model's thinking, sent back unchanged: the signature proves to the server that it is.
+
+    Servers that imitate the API give none; such thinking is kept, and not sent back.
+    """
 
     type: Literal["thinking"] = "thinking"
     thinking: str
-    signature: str
+    signature: str = ""
+
+    @field_validator("signature", mode="before")
+    @classmethod
+    def _none_is_empty(cls, given: object) -> object:
+        return "" if given is None else given
 
 
 class RedactedThinkingBlock(_Kept):
@@ -113,15 +121,16 @@ class ModelRequest(_Frozen):
     """What is asked of a model; the gateway adds the model's name and `max_tokens`.
 
     `tail_blocks` says how many blocks at the end of the last user message will be others in the next request: a hint
-    for caching that is no part of what is said, and is not recorded.
+    for caching. `purpose` tells a turn of the work from a summary of it. Neither is part of what is said.
     """
 
     system: str
     messages: list[Message]
     tools: list[ToolSchema] = []
-    max_tokens: int | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
     tool_choice: ToolChoice | None = None
     tail_blocks: int = Field(default=0, exclude=True, ge=0)
+    purpose: Literal["turn", "compaction"] = Field(default="turn", exclude=True)
 
     def as_bytes(self) -> bytes:
         """The request as compact JSON: what is recorded, hashed and compared."""
@@ -137,6 +146,11 @@ class Usage(_Frozen):
     cache_read_input_tokens: int = 0
     cache_creation_1h_input_tokens: int = 0
     """Those of `cache_creation_input_tokens` that were written for an hour."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """All of the prompt, read from the cache or not."""
+        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
 
     def plus(self, other: Usage) -> Usage:
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
@@ -154,6 +168,11 @@ class ModelResponse(_Frozen):
     content: list[Block]
     stop_reason: str | None
     usage: Usage = Usage()
+
+    def counted_usage(self) -> Usage | None:
+        """What the turn took; None where the server did not count it: no prompt is empty, no content for nothing."""
+        is_counted = self.usage.prompt_tokens and (self.usage.output_tokens or not self.content)
+        return self.usage if is_counted and min(self.usage.model_dump().values()) >= 0 else None
 
     def tool_uses(self) -> list[ToolUseBlock]:
         return [block for block in self.content if isinstance(block, ToolUseBlock)]

@@ -36,6 +36,8 @@ class DispatchLimits(_Wire):
     result_chars: int
     preview_rows: int
     turns: int = limits.AGENT_TURNS
+    window_tokens: int = limits.WINDOW_TOKENS
+    summaries: Literal["model", "extract"] = "extract"
 
 
 class ToolCall(_Wire):

@@ -30,7 +30,11 @@ from outcrop_schemas.messages import (
     Usage,
 )
 from outcrop_specialists.completion import COMPLETE, complete_tool, first_fault
-from outcrop_specialists.shrinking import shrunk
+from outcrop_specialists.context.compaction import Compactor
+from outcrop_specialists.context.store import Store
+from outcrop_specialists.context.summary import request_for_summary
+from outcrop_specialists.context.window import ContextWindow, WindowSettings
+from outcrop_specialists.turns import appended, carries_calls, sendable
 
 Stop = Literal[
     "completed", "turn_limit", "invalid_completion", "no_completion", "repeated_call", "max_tokens", "refusal"
@@ -55,7 +59,10 @@ class ToolAnswer:
 
 
 class Toolbox(Protocol):
-    """The tools of one agent. `call` raises OutcropError for what a model may mend, and nothing else."""
+    """The tools of one agent: those offered now, and the call of one of them.
+
+    `call` raises OutcropError for what a model may mend, and nothing else.
+    """
 
     def schemas(self) -> list[ToolSchema]: ...
 
@@ -78,7 +85,7 @@ class Agent:
 
     `tail` gives texts that follow the conversation in every request and change from turn to turn (pins, the lead's
     history): they stand after the part of the prompt that a server can cache, and are not kept in the conversation.
-    `shrink` makes a conversation smaller that the model's window cannot hold, or says None where it cannot.
+    `window` says how much the model takes at a time, `store` is where turns go that are summed up.
     """
 
     def __init__(
@@ -91,30 +98,43 @@ class Agent:
         answer: type[BaseModel],
         max_turns: int = limits.AGENT_TURNS,
         tail: Callable[[], Sequence[str]] = tuple,
-        shrink: Callable[[Sequence[Message]], list[Message] | None] = shrunk,
+        window: WindowSettings | None = None,
+        store: Store | None = None,
     ) -> None:
         self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
-        self._system, self._tail, self._shrink = system, tail, shrink
-        self._tools = [*toolbox.schemas(), complete_tool(answer)]  # type: ignore[arg-type]
+        self._system, self._tail = system, tail
+        settings = window or WindowSettings()
+        summarise = self._summarised if settings.summaries == "model" else None
+        self._window = ContextWindow(settings, Compactor(store or Store(None), summarise), max_turns)
+        self._summaries = Usage()
+        self._complete_tool = complete_tool(answer)  # type: ignore[arg-type]
+        self._texts: list[str] = []
         self._messages = [Message(role="user", content=[TextBlock(text=text) for text in opening])]
         self._calls: Counter[bytes] = Counter()
+        self._ids: set[str] = set()
         self._faults = self._invalid = 0
 
     def request(self) -> ModelRequest:
         """Exactly what the model would be asked now."""
+        return self._with(list(self._tail()))
+
+    def _with(self, texts: Sequence[str]) -> ModelRequest:
         # A turn that paused ends on the model's own words; nothing is put into its mouth.
         place = max(number for number, message in enumerate(self._messages) if message.role == "user")
-        tail = [TextBlock(text=text) for text in self._tail()]
+        tail = [TextBlock(text=text) for text in texts]
         messages = list(self._messages)
         messages[place] = Message(role="user", content=[*messages[place].content, *tail])
-        return ModelRequest(system=self._system, messages=messages, tools=self._tools, tail_blocks=len(tail))
+        # Asked for each time: what is offered may grow from turn to turn.
+        tools = [*self._toolbox.schemas(), self._complete_tool]
+        return ModelRequest(system=self._system, messages=messages, tools=tools, tail_blocks=len(tail))
 
     async def run(self) -> AgentEnd:
         """Work until complete. Raises ModelError when the model cannot answer."""
         usage = Usage()
         for turn in range(1, self._max_turns + 1):
             response = await self._next()
-            usage = usage.plus(response.usage)
+            usage = usage.plus(response.usage).plus(self._summaries)
+            self._summaries = Usage()
             end = await self._take(response)
             if end:
                 end.turns, end.usage = turn, usage
@@ -123,15 +143,32 @@ class Agent:
         return AgentEnd("turn_limit", None, reason, self._max_turns, usage)
 
     async def _next(self) -> ModelResponse:
-        """The model's next turn; where its window is too small for the conversation, for a smaller one, once."""
+        """The model's next turn. Room is made before it is asked; where its window is too small all the same, it is
+        asked for a smaller conversation, once."""
+        self._texts = list(self._tail())
+        shorter = await self._window.fitting(self._with(self._texts), self._messages)
+        self._messages = shorter or self._messages
         try:
-            return await self._model.create(self.request())
+            return await self._asked(self._with(self._texts))
         except ContextOverflowError:
-            smaller = self._shrink(self._messages)
+            smaller = await self._window.smaller(self._messages)
             if smaller is None:
                 raise
             self._messages = smaller
-        return await self._model.create(self.request())
+        return await self._asked(self.request())
+
+    async def _asked(self, request: ModelRequest) -> ModelResponse:
+        self._window.asked(request)
+        response = await self._model.create(request)
+        self._window.answered(response.usage)
+        return response
+
+    async def _summarised(self, task: Sequence[str], before: str | None, removed: Sequence[Message]) -> str:
+        """A summary by the model. Raises ModelError."""
+        request = request_for_summary(task, before, removed, self._texts, self._window.room_chars)
+        response = await self._model.create(request)
+        self._summaries = self._summaries.plus(response.usage)
+        return "\n".join(block.text for block in response.content if isinstance(block, TextBlock))
 
     async def _take(self, response: ModelResponse) -> AgentEnd | None:
         """Act on one turn; the end of the work, if this was it."""
@@ -139,12 +176,13 @@ class Agent:
             return AgentEnd("refusal", None, _refusal(response))
         if response.stop_reason == "max_tokens":
             return self._cut_off(response)
-        calls = response.tool_uses()
-        # A text without words is nothing, and a server would not take it back.
-        said = [block for block in response.content if not isinstance(block, TextBlock) or block.text.strip()]
-        self._messages.append(Message(role="assistant", content=said or [TextBlock(text="(nothing)")]))
-        if response.stop_reason == "pause_turn":
+        said = sendable(response, self._ids)
+        calls = [block for block in said if isinstance(block, ToolUseBlock)]
+        self._messages = appended(self._messages, said)
+        if response.stop_reason == "pause_turn" and not calls:
             return None  # sent back as it is, the model goes on from there
+        if calls and not carries_calls(response):
+            return self._not_carried_out(calls, response.stop_reason)
         if not calls:
             return self._fault(AgentEnd("no_completion", None, "the model ended without a completion"), USE_COMPLETE)
         repeated = self._repeated(calls)
@@ -163,6 +201,15 @@ class Agent:
         self._messages.append(Message(role="user", content=results))
         return end
 
+    def _not_carried_out(self, calls: Sequence[ToolUseBlock], stop_reason: str | None) -> AgentEnd | None:
+        """A turn that stopped for a reason that is not known to mean: carry these calls out."""
+        why = f"the turn stopped with {stop_reason}, so nothing in it was carried out"
+        content = error_text("not_carried_out", f"{why}; call again what is still wanted")
+        answers: list[Block] = [ToolResultBlock(tool_use_id=c.id, content=content, is_error=True) for c in calls]
+        self._messages.append(Message(role="user", content=answers))
+        self._faults += 1
+        return AgentEnd("no_completion", None, why) if self._faults >= limits.INVALID_COMPLETIONS else None
+
     def _cut_off(self, response: ModelResponse) -> AgentEnd | None:
         """A turn that ended at its limit of tokens: half a call, or half of the calls, is never carried out."""
         said: list[Block] = [
@@ -174,7 +221,7 @@ class Agent:
         ]
         if not said or not isinstance(said[-1], TextBlock):
             said.append(TextBlock(text="(cut off)"))
-        self._messages.append(Message(role="assistant", content=said))
+        self._messages = appended(self._messages, said)
         used = response.usage.output_tokens
         return self._fault(AgentEnd("max_tokens", None, f"turns were cut off at {used} tokens of output"), CUT_OFF)
 

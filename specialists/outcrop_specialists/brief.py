@@ -11,6 +11,10 @@ OBJECTIVE = "Objective:\n"
 DATA = "Data files (relative to the workspace):\n"
 CONTEXT = "Context:\n"
 PINS = "Pinned facts:\n"
+SKILLS = "Skills (read one with read_skill before you follow it):\n"
+MEMORY = "Remembered from earlier runs:\n"
+ATTACHMENT = "Attachment "
+EARLIER = "Summary of the work so far"
 HISTORY = "Dispatches so far (oldest first; do not repeat one that succeeded):\n"
 
 
@@ -19,9 +23,11 @@ def opening(
     data: Sequence[str] = (),
     context: Mapping[str, Any] | None = None,
     pins: Mapping[str, str] | None = None,
+    known: Sequence[str] = (),
 ) -> list[str]:
-    """The text blocks of the first user message."""
+    """The text blocks of the first user message. `known` are blocks of skills and memory."""
     blocks = [pinned(pins)] if pins else []
+    blocks += known
     blocks.append(f"{OBJECTIVE}{objective}")
     if data:
         blocks.append(DATA + "\n".join(f"- {path}" for path in data))

@@ -24,9 +24,9 @@ class ChannelModel:
 
     def _ask(self, request: ModelRequest) -> ModelResponse:
         self._number += 1
-        # How much of it will be other next time is for the cache, and no part of what is asked.
-        hint = b',"tail_blocks":%d' % request.tail_blocks if request.tail_blocks else b""
-        line = b'{"id":%d,"request":%s%s}\n' % (self._number, request.as_bytes(), hint)
+        # What is said about the request is no part of it.
+        about = b',"tail_blocks":%d,"purpose":%s' % (request.tail_blocks, wire.dumps(request.purpose))
+        line = b'{"id":%d,"request":%s%s}\n' % (self._number, request.as_bytes(), about)
         if len(line) > limits.MODEL_LINE_BYTES:
             raise ModelError(
                 f"the request has {len(line)} bytes, {limits.MODEL_LINE_BYTES} are allowed on the model channel"

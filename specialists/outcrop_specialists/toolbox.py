@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,48 @@ from pydantic import ValidationError
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.claims import Claim
-from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError, WorkspaceError
+from outcrop_schemas.errors import (
+    ArgumentError,
+    DataError,
+    OutcropError,
+    SpillError,
+    UnknownNameError,
+    WorkspaceError,
+)
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.columns import censoring
 from outcrop_specialists.completion import first_fault
+from outcrop_specialists.context.skills import READ_SKILL, SkillArguments, read_skill
+from outcrop_specialists.context.store import Store
+from outcrop_specialists.context.window import READ_RESULT, ReadArguments, read_result
+from outcrop_specialists.reading.tables import tables_read
+from outcrop_specialists.shortening import shortened
 from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.registry import family_of
 
-_SHOWN_CHARS = 4_000
+_SHOWN_CHARS = 2_000
+ROWS_NOT_NEEDED = frozenset({"", "inspection", "cleaning", "transform", "scripts"})
+"""Families whose work on a table without rows is one without rows; the others compute something of the rows."""
 
 
 class SpecialistToolbox:
-    """The tools of one role. `on_call` is told the name of each tool before it runs."""
+    """The tools of one role, and `read_result` for what was put aside in `store`.
 
-    def __init__(self, tools: Sequence[Tool], context: ToolContext, on_call: Callable[[str], None]) -> None:
+    `on_call` is told the name of each tool before it runs.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        context: ToolContext,
+        on_call: Callable[[str], None],
+        store: Store,
+        *,
+        has_skills: bool = False,
+    ) -> None:
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._context, self._on_call = context, on_call
+        self._context, self._on_call, self._store, self._has_skills = context, on_call, store, has_skills
         self.artifacts: dict[str, Artifact] = {}
         self.claims: list[Claim] = []
         self.summaries: list[str] = []
@@ -36,10 +62,14 @@ class SpecialistToolbox:
         self._one_at_a_time = asyncio.Lock()
 
     def schemas(self) -> list[ToolSchema]:
-        return [tool.schema() for tool in self._tools.values()]
+        return schemas_of(self._tools.values(), has_skills=self._has_skills)
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         """Run one tool; its result as JSON text. Raises OutcropError for what the model may mend."""
+        if name == READ_RESULT.name:
+            return await asyncio.to_thread(read_page, self._store, arguments)
+        if name == READ_SKILL.name:
+            return await asyncio.to_thread(skill_page, self._context.workspace, arguments)
         tool = self._tools.get(name)
         if tool is None:
             raise UnknownNameError("tool", name, known=self._tools)
@@ -49,33 +79,58 @@ class SpecialistToolbox:
         self.summaries.append(f"{name}: {result.summary}")
         self.artifacts.update({artifact.path: artifact for artifact in result.artifacts})
         self.claims += [claim for claim in result.claims if claim not in self.claims]
-        return self._bounded(wire.dumps(result.as_json()).decode(), call_id)
+        text = wire.dumps(result.as_json()).decode()
+        return text if tool.pages else bounded(text, self._store)
 
-    def _bounded(self, text: str, call_id: str) -> str:
-        """A result within the limit; a longer one goes to the scratch folder, with head, tail and path."""
-        if len(text) <= limits.TOOL_RESULT_CHARS:
-            return text
-        path = self._context.scratch / f"{call_id}.json"
-        path.write_text(text, "utf-8")
-        shown = {
-            "too_long": f"{len(text)} characters; all of it is in {path.relative_to(self._context.workspace)}",
-            "head": text[:_SHOWN_CHARS],
-            "tail": text[-_SHOWN_CHARS:],
-        }
-        return wire.dumps(shown).decode()
+
+def schemas_of(tools: Iterable[Tool], *, has_skills: bool = False) -> list[ToolSchema]:
+    """What a specialist with these tools is offered (`complete` is the agent loop's)."""
+    return [*(tool.schema() for tool in tools), READ_RESULT, *([READ_SKILL] if has_skills else [])]
+
+
+def bounded(text: str, store: Store) -> str:
+    """A result within the limit; a longer one is put aside whole, with its head, its tail and its handle here."""
+    if len(text) <= limits.TOOL_RESULT_CHARS:
+        return text
+    try:
+        aside = f"all of it: read_result {store.put(text)}"
+    except SpillError as error:
+        aside = f"it could not be put aside: {error}; ask for less at a time"
+    shown = {"too_long": f"{len(text)} characters; {aside}", "head": text[:_SHOWN_CHARS], "tail": text[-_SHOWN_CHARS:]}
+    return wire.dumps(shown).decode()
+
+
+def skill_page(workspace: Path, arguments: Mapping[str, Any]) -> str:
+    """What `read_skill` gives. Raises ArgumentError, DataError."""
+    try:
+        asked = SkillArguments.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise ArgumentError(*first_fault(error)) from error
+    return wire.dumps(read_skill(workspace, asked.name, asked.file, asked.start)).decode()
+
+
+def read_page(store: Store, arguments: Mapping[str, Any]) -> str:
+    """What `read_result` gives, never so long that it would be put aside again. Raises ArgumentError."""
+    try:
+        asked = ReadArguments.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise ArgumentError(*first_fault(error)) from error
+    return wire.dumps(read_result(store, asked)).decode()
 
 
 def run_tool(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """Check the arguments and run the tool: the one place where a tool's exception becomes a typed error, and where
-    its notes are completed by what stands for results beyond a limit."""
+    its notes are completed by what stands for results beyond a limit and its answer is bounded (`shortening.py`)."""
     try:
         checked = tool.arguments.model_validate(dict(arguments))
     except ValidationError as error:
         raise ArgumentError(*first_fault(error)) from error
     try:
-        with censoring.noted() as sentences:
+        needs_rows = family_of(tool.name) not in ROWS_NOT_NEEDED
+        with censoring.noted() as sentences, tables_read(needs_rows=needs_rows) as read:
             result = tool.run(context, checked)
-        return replace(result, notes=[*result.notes, *(told for told in sentences if told not in result.notes)])
+        notes = [*result.notes, *(told for told in sentences if told not in result.notes)]
+        return shortened(tool, context, checked, replace(result, notes=notes), read)
     except OutcropError:
         raise
     except MemoryError as error:

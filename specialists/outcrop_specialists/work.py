@@ -14,11 +14,17 @@ from outcrop_specialists.brief import opening, pinned
 from outcrop_specialists.channel import ChannelModel
 from outcrop_specialists.citing import claims_cited
 from outcrop_specialists.completion import SpecialistAnswer
+from outcrop_specialists.context.skills import SKILLS_KEY, told_of
+from outcrop_specialists.context.store import Store
+from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
+
+# In the scratch folder of the dispatch, which goes with the run.
+_STORE = "stored"
 
 
 async def play_role(request: Dispatch, stream: Stream) -> Completion:
@@ -26,8 +32,15 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
     if request.model_channel is None:
         raise ProtocolError("a built-in specialist needs a model channel", field="model_channel")
     role = get_role(request.specialist)
-    toolbox = SpecialistToolbox(role.tools, _context(request, stream), lambda name: stream.progress(name, tool=name))
-    agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox)
+    store = Store(Path.cwd() / _STORE)
+    toolbox = SpecialistToolbox(
+        role.tools,
+        _context(request, stream),
+        lambda name: stream.progress(name, tool=name),
+        store,
+        has_skills=SKILLS_KEY in request.context,
+    )
+    agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox, store)
     try:
         end = await agent.run()
     except ModelError as error:
@@ -37,11 +50,13 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
     return _finished(request, toolbox, end, end.answer)
 
 
-def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox: Toolbox) -> Agent:
+def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox: Toolbox, store: Store) -> Agent:
     """The agent of a dispatch; replay builds the very same one."""
     context = dict(request.context)
     data, pins = context.pop("data", []), context.pop("pins", None)
-    return role_agent(role, model, toolbox, request.objective, data, context, pins, request.limits.turns)
+    window = WindowSettings(tokens=request.limits.window_tokens, summaries=request.limits.summaries)
+    turns = request.limits.turns
+    return role_agent(role, model, toolbox, request.objective, data, context, pins, turns, window, store)
 
 
 def role_agent(
@@ -53,16 +68,23 @@ def role_agent(
     context: Mapping[str, Any],
     pins: Mapping[str, str] | None,
     turns: int,
+    window: WindowSettings,
+    store: Store | None = None,
 ) -> Agent:
-    """The agent of a role; pins stand at the start and at the end of all that it sees."""
+    """The agent of a role; pins stand at the start and at the end of all that it sees. Without a store (in a replay)
+    nothing is put aside again."""
+    context = dict(context)
+    skills: Mapping[str, str] = context.pop(SKILLS_KEY, {})
     return Agent(
         model,
         toolbox,
         system=role.prompt(turns),
-        opening=opening(objective, data, context, pins),
+        opening=opening(objective, data, context, pins, [told_of(skills)] if skills else []),
         answer=SpecialistAnswer,
         max_turns=turns,
         tail=lambda: [pinned(pins)] if pins else [],
+        window=window,
+        store=store,
     )
 
 
@@ -88,7 +110,7 @@ def _context(request: Dispatch, stream: Stream) -> ToolContext:
     def report(text: str, done: int | None = None, total: int | None = None) -> None:
         stream.progress(text, done, total)
 
-    return ToolContext(workspace, Path(request.results_dir), Path.cwd(), report)
+    return ToolContext(workspace, Path(request.results_dir), Path.cwd(), report, request.limits.window_tokens)
 
 
 def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answer: SpecialistAnswer) -> Completion:

@@ -81,7 +81,7 @@ async def test_the_reason_counts_invalid_completions_and_idle_turns_apart(
 
 @pytest.mark.parametrize("turns", [[IDLE] * 3, [turn(("wait", {}), ("wait", {}), ("wait", {}))]])
 async def test_the_tail_is_not_put_into_the_words_of_the_model(turns: list[ModelResponse]) -> None:
-    worker = agent(turns, tail=lambda: "TAIL")
+    worker = agent(turns, tail=lambda: ["TAIL"])
     await worker.run()
     last = worker.request().messages[-1]
     assert last.role == "assistant"

@@ -13,7 +13,7 @@ from servers.turns import Answer, answer, call, text, thinking
 from outcrop import Pool
 from outcrop.models.anthropic import AnthropicModel
 from outcrop_schemas.errors import ContextOverflowError
-from outcrop_schemas.messages import Message, ToolSchema
+from outcrop_schemas.messages import ToolSchema
 from outcrop_specialists.agent import CUT_OFF, Agent, AgentEnd
 from outcrop_specialists.completion import SpecialistAnswer
 
@@ -98,13 +98,14 @@ async def test_a_text_without_words_is_not_sent_back(serving: Serving) -> None:
 
 
 async def test_a_conversation_that_is_too_long_is_made_smaller_once(serving: Serving) -> None:
+    api, tools = serving(window_tokens=30_000), Tools(40_000)
+
     def script(body: Any) -> Answer:
-        looked = sum(block["type"] == "tool_use" for message in body["messages"] for block in message["content"])
+        looked = len(tools.calls)
         return answer(call("look", at=looked)) if looked < 4 else DONE
 
-    api = serving(window_tokens=30_000)
     api.script = script
-    end = await work(Tools(40_000))
+    end = await work(tools)
     assert end.stop == "completed"
     assert api.statuses.count(400) == 1
     sizes = [len(str(seen.body)) for seen in api.seen]
@@ -114,22 +115,23 @@ async def test_a_conversation_that_is_too_long_is_made_smaller_once(serving: Ser
 
 
 async def test_what_cannot_be_made_smaller_is_told(serving: Serving) -> None:
-    serving(answer(call("look")), window_tokens=2_000)
+    api = serving(DONE, window_tokens=10)
     with pytest.raises(ContextOverflowError, match="prompt is too long"):
-        await work(Tools(40_000), shrink=lambda messages: None)
+        await work(Tools())
+    assert api.statuses == [400]
 
 
 async def test_a_smaller_conversation_that_is_still_too_long_is_not_tried_again(serving: Serving) -> None:
-    asked: list[int] = []
+    api = serving()
 
-    def shrink(messages: Any) -> list[Message]:
-        asked.append(len(messages))
-        return list(messages)
+    def script(body: Any) -> Answer:
+        api.window_tokens = 10
+        return answer(call("look"))
 
-    api = serving(answer(call("look")), window_tokens=2_000)
+    api.script = script
     with pytest.raises(ContextOverflowError):
-        await work(Tools(40_000), shrink=shrink)
-    assert (asked, api.statuses) == ([3], [200, 400, 400])
+        await work(Tools(40_000))
+    assert api.statuses == [200, 400, 400]
 
 
 async def test_a_specialist_process_learns_that_its_window_is_full(serving: Serving, workspace: Path) -> None:
@@ -152,3 +154,39 @@ async def test_a_specialist_process_learns_that_its_window_is_full(serving: Serv
     assert outcome.status == "success", outcome.errors
     assert api.statuses == [200, 400, 200]
     assert api.refusals == []
+
+
+REDACTED = {"type": "redacted_thinking", "data": "abc"}
+LOOK = call("look", at=1)
+ODD_TURNS: dict[str, tuple[list[Answer], int]] = {
+    "thinking and nothing else": ([answer(thinking("hm"))], 0),
+    "thinking and a blank text": ([answer(thinking("hm"), text(" \n"))], 0),
+    "thinking that only the server can read": ([answer(REDACTED)], 0),
+    "nothing at all": ([answer()], 0),
+    "a text that ends in white space": ([answer(text("hm  \n"))], 0),
+    "a pause after white space": ([answer(text("part "), stop="pause_turn")], 0),
+    "two pauses": ([answer(text("a"), stop="pause_turn"), answer(text("b"), stop="pause_turn")], 0),
+    "a pause, then a call": ([answer(text("a"), stop="pause_turn"), answer(LOOK)], 1),
+    "a pause amid thinking": ([answer(thinking("a"), stop="pause_turn")], 0),
+    "a pause with a call": ([answer(text("a"), LOOK, stop="pause_turn")], 0),
+    "a pause, then a cut": ([answer(text("a"), stop="pause_turn"), answer(text("b"), stop="max_tokens")], 0),
+    "a reason of tomorrow with a call": ([answer(LOOK, stop="novel_reason")], 0),
+    "a stop sequence with a call": ([answer(LOOK, stop="stop_sequence")], 0),
+    "a completion for a reason of tomorrow": ([answer(call("complete", status="success"), stop="novel_reason")], 0),
+    "an end of turn with a call": ([answer(LOOK, stop="end_turn")], 1),
+    "one id in two turns": ([answer({**LOOK, "id": "toolu_1"}), answer({**call("look", at=2), "id": "toolu_1"})], 2),
+    "an id of 4 KB": ([answer({**LOOK, "id": "x" * 4_096})], 1),
+    "an id of other characters": ([answer({**LOOK, "id": "call:1 é"})], 1),
+    "a name of other characters": ([answer({**LOOK, "name": "no such tool!"})], 1),
+}
+
+
+@pytest.mark.parametrize("what", ODD_TURNS)
+async def test_a_server_takes_back_whatever_turn_it_gave(serving: Serving, what: str) -> None:
+    turns, carried_out = ODD_TURNS[what]
+    api, tools = serving(*turns, DONE), Tools()
+    end = await work(tools, tail=lambda: ["what changes"])
+    assert end.stop == "completed", end.reason
+    assert api.refusals == []
+    assert set(api.statuses) == {200}
+    assert len(tools.calls) == carried_out

@@ -178,6 +178,21 @@ async def test_retry_after_is_waited_for_up_to_a_maximum(serving: Serving, tmp_p
     line.close()
 
 
+@pytest.mark.parametrize("asked", ["0", "-3", "nan", "inf", "Mon, 30 Nov 2020 14:18:35 GMT", "soon"])
+@pytest.mark.parametrize("status", [429, 503, 529])
+async def test_a_server_that_asks_for_no_wait_does_not_use_up_all_attempts_at_once(
+    serving: Serving, tmp_path: Path, asked: str, status: int
+) -> None:
+    api = serving(faults=[Fault("status", status, headers={"retry-after": asked})] * 3)
+    policy = RetryPolicy(attempts=4, first_seconds=0.2, longest_seconds=0.4)
+    line, started = line_to(tmp_path, Counting(), policy), time.monotonic()
+    async with asyncio.timeout(30):
+        await line.create(REQUEST)
+    assert time.monotonic() - started >= 3 * 0.1
+    assert api.statuses == [status] * 3 + [200]
+    line.close()
+
+
 async def test_a_retry_after_of_hours_does_not_hold_a_run_for_hours(serving: Serving, tmp_path: Path) -> None:
     serving(faults=[Fault("status", 529, headers={"retry-after": "36000"})])
     policy = RetryPolicy(attempts=2, first_seconds=0.01, longest_seconds=0.01, longest_retry_after_seconds=0.05)
@@ -209,4 +224,8 @@ def test_retry_after_may_be_seconds_milliseconds_or_a_date() -> None:
     assert retry_after({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}) == 0
     assert (retry_after({"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"}) or 0) > 1e8
     assert retry_after({"retry-after": "soon"}) is None
+    # Not finite is no time; nor is a date of a year that there is none of.
+    for none in ("nan", "inf", "-inf", "1e309", "Mon, 30 Nov 99999 14:18:35 GMT", ""):
+        assert retry_after({"retry-after": none}) is None
+        assert retry_after({"retry-after-ms": none, "retry-after": "9"}) == 9
     assert retry_after({}) is None

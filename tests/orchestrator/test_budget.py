@@ -252,6 +252,28 @@ async def test_models_that_are_free_need_no_price_and_no_ceiling_holds_for_them(
     assert outcome.usage["spending"]["spent_usd"] == "0"
 
 
+async def test_a_turn_that_nobody_counted_is_paid_for_as_the_worst_case(workspace: Path) -> None:
+    turns = [turn(("pin", {"key": "k", "value": str(n)}), turn_id=str(n)) for n in range(9)]
+    negative = turns[1].model_copy(update={"usage": Usage(input_tokens=-5, output_tokens=9)})
+    model = Paid([turns[0], negative, *turns[2:]], name=CHEAP)
+    outcome = await Run("x", workspace=workspace, model=model, settings=Settings(budget_tokens=300_000)).start()
+    assert outcome.status == "budget"
+    assert 1 < len(model.requests) < 9
+    assert (outcome.usage["input_tokens"], outcome.usage["output_tokens"]) == (0, 0)
+    assert outcome.usage["spending"]["spent_tokens"] > 16_000
+    [lead] = outcome.usage["spending"]["by_specialist"].values()
+    assert lead["calls_of_unknown_cost"] == len(model.requests)
+
+
+@pytest.mark.parametrize("most", [None, 0, -1, -(10**9)])
+async def test_a_call_without_a_bound_is_not_reserved_for(most: int | None) -> None:
+    budget = Budget(Ceiling(usd=Decimal(1)))
+    ledger = RunLedger(budget, Terms(public_prices()), Notes().take)
+    with pytest.raises(ModelError, match="cannot be bounded"):
+        await ledger.reserve("d1", "analytics", CHEAP, a_request().model_copy(update={"max_tokens": most}))
+    assert budget.reserved == Amount()
+
+
 class Paid(ScriptedModel):
     """Scripted turns that cost something."""
 
@@ -260,13 +282,14 @@ class Paid(ScriptedModel):
 
 async def test_a_specialist_at_the_ceiling_ends_with_what_it_has(workspace: Path) -> None:
     (workspace / "t.csv").write_text(CSV)
-    work = [turn(("remove_duplicates", {"path": "t.csv"})), turn(COMPLETE)]
+    first = turn(("remove_duplicates", {"path": "t.csv"}))
+    work = [first.model_copy(update={"usage": Usage(input_tokens=1, output_tokens=1)}), turn(COMPLETE)]
     lead = [
         turn(("dispatch", {"specialist": "cleaning", "objective": "drop duplicates", "data": ["t.csv"]})),
         turn(("complete", {"status": "partial", "summary": "the money was spent"})),
     ]
     models = {"lead": ScriptedModel(lead), "cleaning": Paid(work, name=CHEAP)}
-    # Its turn is settled as costing nothing, so that only what is reserved for the second, longer one is refused.
+    # Its turn costs next to nothing, so that only what is reserved for the second, longer one is refused.
     settings = Settings.load(workspace, {"budget_tokens": most_tokens_of_a_first_turn()})
     run = Run("clean", ["t.csv"], workspace=workspace, model=models, settings=settings)
     outcome = await run.start()
@@ -287,12 +310,13 @@ def most_tokens_of_a_first_turn() -> int:
     from outcrop_specialists.brief import opening
     from outcrop_specialists.completion import SpecialistAnswer
     from outcrop_specialists.roles import get_role
+    from outcrop_specialists.toolbox import schemas_of
 
     role = get_role("cleaning")
 
     class Tools:
         def schemas(self) -> Any:
-            return [tool.schema() for tool in role.tools]
+            return schemas_of(role.tools)
 
     asked = opening("drop duplicates", ["t.csv"], {}, None)
     agent = Agent(None, Tools(), system=role.prompt(), opening=asked, answer=SpecialistAnswer)  # type: ignore[arg-type]

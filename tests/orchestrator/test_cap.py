@@ -40,7 +40,7 @@ def length(value: Any) -> int:
 
 
 @given(arbitrary_results())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_capped_results_are_never_longer_always_valid_and_in_order(results: dict[str, Any]) -> None:
     capped = cap_results(results)
     serialised = wire.dumps(capped.results).decode()
@@ -57,7 +57,7 @@ def test_capped_results_are_never_longer_always_valid_and_in_order(results: dict
 
 
 @given(arbitrary_results(), st.integers(200, 3_000))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_the_cap_holds_for_other_limits_too(results: dict[str, Any], limit: int) -> None:
     assert length(cap_results(results, limit).results) <= limit
 
@@ -127,7 +127,7 @@ sentences = st.lists(st.text(alphabet='a"\x00é😀', max_size=700), max_size=60
     gap=st.none() | arbitrary_results(),
     results=arbitrary_results(),
 )
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_a_whole_outcome_fits_its_limit(
     summary: str, supports: list[str], results: dict[str, Any], **fields: Any
 ) -> None:

@@ -175,5 +175,5 @@ async def test_no_key_is_in_anything_that_a_run_leaves(workspace: Path, monkeypa
     ]
     [exchange] = read_exchanges(Path(good.run_folder) / "exchanges" / "lead.jsonl")
     assert exchange.about["request_id"].startswith("req_")
-    assert exchange.about["parameters"] == {"max_tokens": 16_000}
+    assert exchange.about["parameters"] == {"max_tokens": 16_000, "thinking": {"type": "adaptive"}}
     assert json.loads(exchange.request)["messages"]

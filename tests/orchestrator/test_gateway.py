@@ -60,7 +60,16 @@ async def test_tokens_can_be_counted(channel: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"garbage", b"[]", b'{"id":3}', b'{"id":3,"request":{"messages":7}}', b"\xff\xfe", b""]
+    "line",
+    [
+        b"garbage",
+        b"[]",
+        b'{"id":3}',
+        b'{"id":3,"request":{"messages":7}}',
+        b"\xff\xfe",
+        b"",
+        *(json.dumps({"id": 3, "request": {**REQUEST, "max_tokens": most}}).encode() for most in (0, -1, -(10**9))),
+    ],
 )
 async def test_nonsense_is_answered_and_the_line_stays_open(channel: Any, line: bytes) -> None:
     answer = await channel(line)

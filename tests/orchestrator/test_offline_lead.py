@@ -96,7 +96,7 @@ async def lead(
         system="You are the lead.",
         opening=opening(objective, data),
         answer=LeadAnswer,
-        tail=lambda: tail,
+        tail=lambda: [tail] if tail else [],
     )
     end: AgentEnd = await agent.run()
     assert end.stop == "completed", end.reason

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from pydantic import create_model, field_validator
 
 from outcrop.models.offline.model import OfflineModel
@@ -15,6 +17,8 @@ from outcrop_specialists.agent import Agent, AgentEnd
 from outcrop_specialists.brief import opening
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.roles import get_role
+from outcrop_specialists.toolbox import run_tool
+from outcrop_specialists.tools.base import ToolContext
 
 Json = dict[str, Any]
 COLUMNS = ("Longitude", "Latitude", "Au", "Cu", "Zn")
@@ -279,3 +283,37 @@ async def test_values_that_are_not_listed_are_counted() -> None:
 
     answer = await work(Bench("analytics", counts), "analytics", "count values of Zn")
     assert "24 more values are not listed, of 25" in answer.findings
+
+
+class RealBench:
+    """The tools of a role on real files."""
+
+    def __init__(self, role: str, folder: Path) -> None:
+        self._tools = {tool.name: tool for tool in get_role(role).tools}
+        self._context = ToolContext(folder, folder / "results", folder)
+        self.called: list[tuple[str, Json]] = []
+
+    def schemas(self) -> list[ToolSchema]:
+        return [tool.schema() for tool in self._tools.values()]
+
+    async def call(self, name: str, arguments: Json, call_id: str) -> str:
+        self.called.append((name, arguments))
+        return wire.dumps(run_tool(self._tools[name], self._context, arguments).as_json()).decode()
+
+
+@pytest.mark.parametrize(
+    ("objective", "tool", "columns"),
+    [("summarise Mo_ppm", "summarize", ["Mo_ppm"]), ("choose the number of clusters", "choose_clusters", None)],
+)
+async def test_a_table_of_which_one_answer_tells_a_part_is_known_whole(
+    tmp_path: Path, objective: str, tool: str, columns: list[str] | None
+) -> None:
+    names = [*(f"v{number}" for number in range(150)), "Mo_ppm"]
+    rows = [",".join(str((row * (number + 3)) % 17 + 0.5) for number in range(151)) for row in range(40)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    bench = RealBench("analytics", tmp_path.resolve())
+    await work(bench, "analytics", objective, ("wide.csv",))  # type: ignore[arg-type]
+    name, given = bench.called[-1]
+    assert name == tool
+    assert given.get("columns") == columns or columns is None
+    assert sum(each == "inspect_dataset" for each, _ in bench.called) <= 5

@@ -11,10 +11,10 @@ from outcrop import Pool, Run, ScriptedModel
 from outcrop.gateway import Gateway, Line
 from outcrop.models import ModelTable
 from outcrop.models.scripted import turn
-from outcrop.pins import check_pins
+from outcrop.pins import check_pins, read_pins, write_pins
 from outcrop.rates import RateGovernor
 from outcrop.runs import RunFolder
-from outcrop_schemas.errors import PinMissingError
+from outcrop_schemas.errors import PinMissingError, UsageError
 from outcrop_schemas.messages import Message, ModelRequest, ModelResponse, TextBlock
 from outcrop_specialists.brief import pinned
 
@@ -94,3 +94,20 @@ async def test_the_lead_has_them_at_the_start_and_at_the_end(workspace: Path) ->
     await Run("look", workspace=workspace, model=model, pins=PINS).start()
     texts = [block.text for block in model.requests[0].messages[0].content if isinstance(block, TextBlock)]
     assert texts[0] == texts[-1] == pinned(PINS)
+
+
+async def test_the_pins_of_a_workspace_hold_for_every_run_in_it(workspace: Path) -> None:
+    write_pins(workspace / ".outcrop", {"credit": "1 USD", **PINS, 'a "b" \\ ü': "é\u2028\t'"})
+    assert read_pins(workspace / ".outcrop") == {**PINS, 'a "b" \\ ü': "é\u2028\t'"}
+    model = ScriptedModel([turn(("complete", {"status": "success", "summary": "done"}))])
+    await Run("look", workspace=workspace, model=model, pins={"credit": "200 EUR"}).start()
+    last = model.requests[0].messages[0].content[-1]
+    assert isinstance(last, TextBlock)
+    assert last.text.startswith("Pinned facts:\ncredit = 200 EUR\ndeadline = 2026-12-01 09:00, no later\n")
+
+
+@pytest.mark.parametrize(("text", "words"), [("a = 1", "a must be a text in quotes, not 1"), ("a", "is no TOML")])
+def test_a_file_of_pins_that_is_none_is_told(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "pins.toml").write_text(text)
+    with pytest.raises(UsageError, match=words):
+        read_pins(tmp_path)

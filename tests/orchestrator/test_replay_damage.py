@@ -138,7 +138,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
         work_lines(lambda lines: lines[:-1]),
         "2 turns were answered, 1 are recorded",
     ),
-    "a first line dropped": (work_lines(lambda lines: lines[1:]), "line 1 is damaged"),
+    "a first line dropped": (work_lines(lambda lines: lines[1:]), "d0001: prompt 1:"),
     "a line twice": (work_lines(lambda lines: [*lines, lines[-1]]), "3 are recorded"),
     "a middle line garbage": (lead_lines(second(b"X{")), "line 2 is damaged"),
     "a line that is no object": (lead_lines(second(b"[]")), "no JSON object"),

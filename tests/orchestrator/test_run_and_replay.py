@@ -85,13 +85,16 @@ async def test_no_row_enters_the_context_of_the_lead(finished: Any) -> None:
     assert "0.123456789" not in everything
 
 
-async def test_the_lead_has_its_five_tools_and_no_others(finished: Any) -> None:
+async def test_the_lead_has_its_own_tools_and_no_others(finished: Any) -> None:
     _, model = finished
     assert [tool.name for tool in model.requests[0].tools] == [
         "dispatch",
         "list_files",
         "check_missing",
         "pin",
+        "remember",
+        "read_result",
+        "read_skill",
         "complete",
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from decimal import Decimal
@@ -108,6 +109,20 @@ def test_a_model_that_is_given_is_that_of_everyone(workspace: Path) -> None:
         ("[roles.lead]\nturns = 0", "roles.lead.turns: Input should be greater than or equal to 1"),
         ("workers = ", "is not TOML"),
         ("budget_usd = nan", "budget_usd"),
+        ("budget_usd = 1e999999999", "budget_usd: Input should be less than or equal to"),
+        ("budget_usd = 1e-999999999", "budget_usd: this is finer than any price"),
+        ("budget_usd = true", "budget_usd: a switch (true or false) is no value for this"),
+        ("budget_tokens = true", "budget_tokens: a switch"),
+        ("workers = true", "workers: a switch"),
+        ("api_batch_seconds = true", "api_batch_seconds: a switch"),
+        ("[roles.lead]\nturns = true", "roles.lead.turns: a switch"),
+        ("[prices.x]\ninput = 'abc'\noutput = 3", "prices.x.input: Input should be a valid decimal"),
+        ("[prices.x]\ninput = true\noutput = 3", "prices.x.input: a switch"),
+        ("[prices.x]\ninput = [1]\noutput = 3", "prices.x.input: Decimal input should be"),
+        ("[prices.x]\ninput = 'sNaN'\noutput = 3", "prices.x.input: Input should be a finite number"),
+        ("[prices.x]\ninput = '1e999999999'\noutput = 3", "prices.x.input: Input should be less than or equal to"),
+        ("[prices.x]\ninput = 3\noutput = '1e-999999999'", "prices.x.output: this is finer than any price"),
+        ("[prices.x.long]\ninput = 3", "prices.x.input: Field required"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_key_and_a_hint(workspace: Path, text: str, words: str) -> None:
@@ -131,6 +146,57 @@ def test_an_option_that_makes_no_sense_is_refused(workspace: Path, item: str, wo
     with pytest.raises(UsageError) as caught:
         Settings.load(workspace, {}, [item])
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("OUTCROP_BUGDET_USD", "1", "no setting 'OUTCROP_BUGDET_USD'. Did you mean 'OUTCROP_BUDGET_USD'?"),
+        ("outcrop_modell", "offline", "no setting 'outcrop_modell'. Did you mean 'OUTCROP_MODEL'?"),
+        ("OUTCROP_BUDGET__USD", "1", "Did you mean 'OUTCROP_BUDGET_USD'?"),
+        ("OUTCROP_WORKERS__LEAD", "1", "Did you mean 'OUTCROP_WORKERS'?"),
+        ("OUTCROP_XYZZY", "1", "Known: OUTCROP_WORKERS, "),
+        ("OUTCROP_ROLES__LEAD__EFORT", "low", "Did you mean 'OUTCROP_ROLES__LEAD__EFFORT'?"),
+        ("OUTCROP_PRICES__X__INPTU", "1", "Did you mean 'OUTCROP_PRICES__X__INPUT'?"),
+        ("OUTCROP_ROLES", "notjson", "OUTCROP_ROLES is not JSON"),
+        ("OUTCROP_PRICES", "{", "OUTCROP_PRICES is not JSON"),
+        ("OUTCROP_ROLES", "[1]", "roles: Input should be a valid dictionary"),
+        ("OUTCROP_ROLES__LEAD", "notjson", "roles.lead"),
+        ("OUTCROP_WORKERS", "true", "workers: Input should be a valid integer"),
+        ("OUTCROP_BUDGET_TOKENS", "abc", "budget_tokens: Input should be a valid integer"),
+    ],
+)
+def test_a_variable_that_sets_nothing_is_refused(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError) as caught:
+        Settings.load(workspace)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "environment", [{"OUTCROP_BUGDET_USD": "1"}, {"OUTCROP_ROLES": "notjson"}, {"OUTCROP_PRICES__X__INPUT": "abc"}]
+)
+def test_settings_that_make_no_sense_are_wrong_usage_and_no_internal_error(
+    workspace: Path, environment: dict[str, str]
+) -> None:
+    command = [sys.executable, "-m", "outcrop.cli.main", "run", "x", "--workspace", str(workspace)]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "internal error" not in done.stderr
+    assert next(iter(environment)).split("__")[0] in done.stderr or "prices.x.input" in done.stderr
+
+
+def test_variables_that_are_no_settings_of_ours_are_left_alone(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OUTCROP_LONG", "OUTCROP_SEED", "OUTCROP_ROUNDS", "OUTCROP_CONFINEMENT", "MY_OUTCROP_THING"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("OUTCROP_UNSET", "")
+    monkeypatch.setenv("OUTCROP_PRICES__MINE__INPUT", "1")
+    monkeypatch.setenv("OUTCROP_PRICES__MINE__OUTPUT", "2")
+    assert Settings.load(workspace).prices["mine"].output == 2
 
 
 def test_values_of_options_need_no_quotes(workspace: Path) -> None:
@@ -248,7 +314,8 @@ async def test_after_a_refusal_another_model_goes_on_and_it_is_said(
     [said] = outcome.warnings
     assert said == "from claude-opus-5-5 the work went over to claude-sonnet-5-5: it refused to answer"
     folder = RunFolder(Path(outcome.run_folder))
-    first, second = read_exchanges(folder.exchanges / "lead.jsonl")
+    refused, first, second = read_exchanges(folder.exchanges / "lead.jsonl")
+    assert not refused.is_used
     assert (first.about["model"], first.about["fallback_from"]) == ("claude-sonnet-5-5", "claude-opus-5-5")
     assert "fallback_from" not in second.about
     # Both models are paid for, each at its price.

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.cleaning.standardize_terms import standardize
 from outcrop_specialists.tools.inspection.cleaning_issues import duplicate_rows, outliers, term_variants
 from outcrop_specialists.tools.inspection.detect_cleaning_issues import Arguments, run
 
@@ -83,8 +84,20 @@ def test_variants_are_values_not_in_the_commonest_spelling() -> None:
     assert term_variants(column) == {
         "double_blanks": 1,
         "term_variants": 3,
-        "spellings": [["A", "a"], ["B C", "b  c", "b c"]],
+        "spellings": {"a": ["A"], "b c": ["B C", "b  c"]},
     }
+
+
+def test_the_spelling_kept_is_the_one_that_standardize_terms_makes() -> None:
+    # Both are there twice, so the first of the file is kept; and without its needless blanks.
+    texts = [" lime  stone", "LIMESTONE", "Limestone", "Lime Stone", "limestone", "Lime Stone", "lime stone "]
+    spellings = term_variants(pl.Series(texts))["spellings"]
+    assert spellings == {
+        "lime stone": [" lime  stone", "Lime Stone", "lime stone "],
+        "LIMESTONE": ["Limestone", "limestone"],
+    }
+    made = standardize([(text, texts.count(text)) for text in dict.fromkeys(texts)], "keep", {}).final
+    assert {other: kept for kept, others in spellings.items() for other in others}.items() <= made.items()
 
 
 def test_repeated_rows_are_those_after_the_first() -> None:
@@ -113,6 +126,6 @@ def test_an_integer_column_of_a_text_file_may_hold_a_fill_value(
 def test_spellings_shown_are_few_and_short(context: ToolContext, write_rows: Callable[..., str]) -> None:
     rows = [[f"{i} {'x' * 100}{blanks}"] for i in range(30) for blanks in ("", " ", "  ", "   ", "    ", "     ")]
     (column,) = run(context, Arguments(path=write_rows("t.csv", ["rock"], rows))).results["columns"]
-    shown = [text for group in column["spellings"] for text in group]
-    assert len(shown) <= 20
+    shown = [text for kept, others in column["spellings"].items() for text in (kept, *others)]
+    assert len(shown) <= 25
     assert max(map(len, shown)) <= 60

@@ -47,10 +47,12 @@ def test_drill_tables_are_put_together_checked_and_ranked(
     assert copper["grade"] == pytest.approx(fact["length_weighted_Cu"], rel=RELATIVE)
     assert copper["holes_with_value"] == fact["holes_with_Cu"]
     assert copper["median_hole_grade"] == pytest.approx(fact["median_hole_grade"], rel=RELATIVE)
-    top = found.results["top"][1:]
-    assert [row[0] for row in top] == [hole for hole, _ in fact["top5_by_metal"]]
-    assert [row[1] for row in top] == pytest.approx([metal for _, metal in fact["top5_by_metal"]], rel=RELATIVE)
-    assert [row[2] for row in top] == pytest.approx(fact["top5_grade"], rel=RELATIVE)
+    top = found.results["top"]
+    assert list(top) == [hole for hole, _ in fact["top5_by_metal"]]
+    assert [each["metal"] for each in top.values()] == pytest.approx(
+        [metal for _, metal in fact["top5_by_metal"]], rel=RELATIVE
+    )
+    assert [each["grade"] for each in top.values()] == pytest.approx(fact["top5_grade"], rel=RELATIVE)
     holes = pl.read_csv(context.workspace / found.artifacts[0].path, infer_schema_length=None)
     assert holes.height == fact["holes"]
     # The numeric identifier among text ones keeps its collar.

@@ -112,6 +112,16 @@ def _add_work(commands: Commands) -> None:
         "--pin", action="append", default=[], metavar="KEY=VALUE", help="a fact to keep word for word in every request"
     )
 
+    pins = _add(commands, "pins", "work:pins", "list or change the facts that hold for every run in this workspace")
+    pins.add_argument("pin", nargs="*", metavar="KEY=VALUE", help="pin these; nothing lists what is pinned")
+    pins.add_argument("--remove", action="append", default=[], metavar="KEY", help="unpin")
+    _workspace(pins)
+
+    memory = _add(commands, "memory", "work:memory", "list, add or forget facts that are kept across runs")
+    memory.add_argument("fact", nargs="*", metavar="FACT", help="remember these; nothing lists what is remembered")
+    memory.add_argument("--forget", action="append", default=[], metavar="ID", help="forget the fact of this id")
+    _workspace(memory)
+
     dispatch = _add(
         commands, "dispatch", "work:dispatch", "have one specialist, or COMMAND after --, do one piece of work"
     )
@@ -172,6 +182,14 @@ def _add_records(commands: Commands) -> None:
         "--verify", action="store_true", help="rebuild every prompt and compare it byte for byte with the one sent"
     )
     _workspace(replay)
+
+    context = _add(commands, "context", "records:context", "show what filled an agent's window, step by step")
+    context.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    context.add_argument(
+        "dispatch", nargs="?", metavar="DISPATCH", help="a dispatch id or its beginning (default: the lead)"
+    )
+    context.add_argument("--csv", metavar="FILE", help="write the table to a CSV file")
+    _workspace(context)
 
     _workspace(_add(commands, "runs", "records:runs", "list the runs of a workspace"))
 

@@ -71,6 +71,18 @@ def table(rows: Iterable[Iterable[object]], header: Iterable[str]) -> None:
         say("  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) + f"  {row[-1]}")
 
 
+def bars(amounts: Mapping[str, int], whole: int, width: int = 40) -> list[str]:
+    """A bar for each amount, as a share of the whole."""
+    mark = "█" if (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" else "#"
+    names = max(map(len, amounts), default=0)
+    numbers = max((len(f"{amount:,}") for amount in amounts.values()), default=0)
+    return [
+        f"{name.replace('_', ' ').ljust(names)}  {f'{amount:,}'.rjust(numbers)}  "
+        f"{mark * round(width * amount / whole) if whole else ''}".rstrip()
+        for name, amount in amounts.items()
+    ]
+
+
 def size(count: int) -> str:
     """`12.3 kB` for 12,345 bytes."""
     amount, unit = float(count), 0

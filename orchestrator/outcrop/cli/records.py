@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from argparse import Namespace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.output import report_run, say, say_json, spending_lines, table
+from outcrop.cli.output import bars, report_run, say, say_json, spending_lines, table
 from outcrop.journal import read
 from outcrop.ledger import Account, accounts_in, report
 from outcrop.recovery import RunRecord, open_run
@@ -17,7 +19,9 @@ from outcrop.runs import RunFolder, all_runs, find_run
 from outcrop.text import inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
+from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, TextBlock, ToolResultBlock, ToolUseBlock
+from outcrop_specialists.context.segments import SEGMENTS
 
 _OBJECTIVE_CHARS = 70
 
@@ -59,6 +63,57 @@ def replay(options: Namespace) -> int:
     if run.answer:
         report_run(run.answer)
     return GOOD
+
+
+def context(options: Namespace) -> int:
+    """Tokens by segment for each request of one agent: a table, and bars of the last one."""
+    from outcrop.steps import agents_of, find_agent, steps_of, window_of
+
+    run = _open(options)
+    agent = find_agent(run, options.dispatch)
+    steps, window = steps_of(run, agent), window_of(run, agent)
+    rows = [step.as_json() for step in steps]
+    if options.csv:
+        _write_csv(Path(options.csv), rows)
+    if options.json:
+        say_json({"run_id": run.folder.run_id, "agent": agent, "window_tokens": window, "steps": rows})
+        return GOOD
+    others = [name for name in agents_of(run) if name != agent]
+    say(f"{run.folder.run_id}  {agent}  {len(steps)} requests, window {window:,} tokens")
+    shown = [name for name in SEGMENTS if any(row[name] for row in rows)]
+    table(
+        [
+            [
+                row["step"] if row["purpose"] == "turn" else f"{row['step']} ({row['purpose']})",
+                f"{row['tokens']:,}" + ("" if row["reported"] else " est."),
+                f"{row['read_from_cache']:,}",
+                *(f"{row[name]:,}" for name in shown),
+                f"{row['tokens'] / window:.1%}",
+            ]
+            for row in rows
+        ],
+        ("step", "tokens", "cached", *(name.replace("_", " ") for name in shown), "of window"),
+    )
+    if steps:
+        say(f"\nRequest {steps[-1].number}:")
+        say("\n".join(bars({name: steps[-1].segments.get(name, 0) for name in shown}, steps[-1].total)))
+    if not all(step.is_reported for step in steps):
+        say("\nest.: the model counted nothing, so the tokens are an estimate (3 characters a token, digits 1.6)")
+    if others:
+        say(f"\nOther agents: {', '.join(others)}")
+    return GOOD
+
+
+def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    try:
+        with path.open("x", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]) if rows else ["step"])
+            writer.writeheader()
+            writer.writerows(rows)
+    except FileExistsError as error:
+        raise UsageError(f"{path} is there already; nothing is replaced") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def runs(options: Namespace) -> int:

@@ -43,6 +43,46 @@ def run(options: Namespace) -> int:
     return _status(outcome)
 
 
+def pins(options: Namespace) -> int:
+    """List, add and remove the pins of a workspace."""
+    from outcrop.lead.pins import Pins
+    from outcrop.pins import read_pins, write_pins
+    from outcrop.workspace import Workspace
+
+    home = Workspace(options.workspace).home
+    found = read_pins(home)
+    unknown = [key for key in options.remove if key not in found]
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is not pinned; pinned are {', '.join(found) or 'none'}")
+    kept = {key: value for key, value in found.items() if key not in options.remove}
+    changed = Pins({**kept, **_pairs(options.pin, "a pin")}).as_dict()
+    if changed != found:
+        write_pins(home, changed)
+    if options.json:
+        say_json(changed)
+    else:
+        say("\n".join(f"{key} = {value}" for key, value in changed.items()) or "Nothing is pinned in this workspace.")
+    return GOOD
+
+
+def memory(options: Namespace) -> int:
+    """List, add and forget facts that are kept across runs."""
+    from outcrop.memory import Memory
+    from outcrop.workspace import Workspace
+
+    kept = Memory(Workspace(options.workspace).home)
+    for identifier in options.forget:
+        kept.forget(identifier)
+    for fact in options.fact:
+        kept.remember(fact, "the user")
+    facts = kept.all()
+    if options.json:
+        say_json([fact.model_dump() for fact in facts])
+    else:
+        say("\n".join(f"{fact.id}  {fact.line()[2:]}" for fact in facts) or "Nothing is remembered in this workspace.")
+    return GOOD
+
+
 def dispatch(options: Namespace) -> int:
     """Have one piece of work done by one process."""
     if options.command is None and options.specialist is None:

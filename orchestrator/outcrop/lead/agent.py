@@ -11,6 +11,8 @@ from outcrop_schemas.outcome import Status
 from outcrop_specialists.agent import Agent, Asks, Toolbox
 from outcrop_specialists.brief import opening
 from outcrop_specialists.completion import LeadAnswer
+from outcrop_specialists.context.store import Store
+from outcrop_specialists.context.window import WindowSettings
 
 
 def lead_prompt(turns: int = limits.LEAD_TURNS) -> str:
@@ -36,6 +38,9 @@ def lead_agent(
     pins: Mapping[str, str],
     tail: Callable[[], Sequence[str]],
     turns: int = limits.LEAD_TURNS,
+    window: WindowSettings | None = None,
+    store: Store | None = None,
+    known: Sequence[str] = (),
 ) -> Agent:
     """The lead on one objective. `pins` are those it begins with; `tail` renders the pins and the history of now:
     what changes, after all that does not."""
@@ -43,10 +48,12 @@ def lead_agent(
         model,
         toolbox,
         system=lead_prompt(turns),
-        opening=opening(objective, data, pins=pins),
+        opening=opening(objective, data, pins=pins, known=known),
         answer=LeadAnswer,
         max_turns=turns,
         tail=tail,
+        window=window,
+        store=store,
     )
 
 

@@ -1,4 +1,4 @@
-"""The lead's five tools, and no others: dispatch, list_files, check_missing, pin, complete."""
+"""The lead's tools, and no others: two that look, dispatch, pin, remember, two that read on, complete."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from outcrop.desk import Desk
 from outcrop.lead.pins import Pins
+from outcrop.memory import Memory
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.agent import error_text
 from outcrop_specialists.completion import first_fault
+from outcrop_specialists.context.skills import READ_SKILL
+from outcrop_specialists.context.store import Store
+from outcrop_specialists.context.window import READ_RESULT
 from outcrop_specialists.roles import ROLES
+from outcrop_specialists.toolbox import read_page, skill_page
 from outcrop_specialists.tools.registry import get_tool
 
 DATA_TOOLS = ("list_files", "check_missing")
@@ -49,6 +54,12 @@ class PinArguments(_Arguments):
     value: str
 
 
+class RememberArguments(_Arguments):
+    """A fact to keep for later runs."""
+
+    fact: str = Field(max_length=limits.MEMORY_FACT_CHARS, description="One sentence that is true beyond this run.")
+
+
 def roster() -> str:
     """The specialists and their tools, one line each."""
     lines = ["Specialists and their tools:"]
@@ -69,6 +80,13 @@ def lead_schemas() -> list[ToolSchema]:
             description="Keep a fact word for word in everything you see.",
             input_schema=PinArguments.model_json_schema(),
         ),
+        ToolSchema(
+            name="remember",
+            description="Keep a fact about this workspace for later runs; what fits an objective is shown with it.",
+            input_schema=RememberArguments.model_json_schema(),
+        ),
+        READ_RESULT,
+        READ_SKILL,
     ]
 
 
@@ -97,12 +115,15 @@ def without_rows(value: Any) -> Any:
 class LeadToolbox:
     """The lead's tools at work. Every result is recorded in the journal, so that prompts can be rebuilt from it."""
 
-    def __init__(self, desk: Desk, pins: Pins) -> None:
-        self._desk, self._pins = desk, pins
+    def __init__(self, desk: Desk, pins: Pins, store: Store) -> None:
+        self._desk, self._pins, self._store = desk, pins, store
         self.outcomes: list[Outcome] = []
         self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
             "dispatch": self._dispatch,
             "pin": self._pin,
+            "remember": self._remember,
+            READ_RESULT.name: self._read,
+            READ_SKILL.name: self._read_skill,
             **{name: self._data_tool(name) for name in DATA_TOOLS},
         }
 
@@ -136,6 +157,23 @@ class LeadToolbox:
         content = wire.dumps({"pinned": asked.key}).decode()
         note = {"call_id": call_id, "name": "pin", "key": asked.key, "value": asked.value, "content": content}
         await self._desk.note("lead_tool", note)
+        return content
+
+    async def _remember(self, arguments: dict[str, Any], call_id: str) -> str:
+        asked = _checked(RememberArguments, arguments)
+        made = Memory(self._desk.shared.workspace.home).remember(asked.fact, f"run {self._desk.folder.run_id}")
+        content = wire.dumps({"remembered": made.id}).decode()
+        await self._desk.note("lead_tool", {"call_id": call_id, "name": "remember", "content": content})
+        return content
+
+    async def _read_skill(self, arguments: dict[str, Any], call_id: str) -> str:
+        content = skill_page(self._desk.shared.workspace.folder, arguments)
+        await self._desk.note("lead_tool", {"call_id": call_id, "name": READ_SKILL.name, "content": content})
+        return content
+
+    async def _read(self, arguments: dict[str, Any], call_id: str) -> str:
+        content = read_page(self._store, arguments)
+        await self._desk.note("lead_tool", {"call_id": call_id, "name": READ_RESULT.name, "content": content})
         return content
 
     def _data_tool(self, name: str) -> Callable[[dict[str, Any], str], Awaitable[str]]:

@@ -7,8 +7,10 @@ from difflib import get_close_matches
 from typing import Protocol, runtime_checkable
 
 from outcrop.settings import DEFAULT, LEAD, RoleSettings, Settings
+from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
+from outcrop_specialists.context.window import WindowSettings
 
 OFFLINE, ANTHROPIC = "offline", "anthropic"
 # With either before it, any name is one of the Messages API, also of a server of one's own.
@@ -65,6 +67,12 @@ class ModelTable:
     def parameters(self, role: str) -> RoleSettings:
         """How a role asks."""
         return self._settings.role(role)
+
+    def window(self, role: str) -> WindowSettings:
+        """The window of a role's model. Where nothing else is set, one that costs writes its summaries itself."""
+        told = self.parameters(role)
+        by = "extract" if getattr(self.of(role), "is_free", False) else "model"
+        return WindowSettings(tokens=told.window_tokens or limits.WINDOW_TOKENS, summaries=told.summaries or by)
 
     def is_free(self, role: str, name: str) -> bool:
         """Whether a call of this model costs nothing."""

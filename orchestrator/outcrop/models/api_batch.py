@@ -49,6 +49,8 @@ class Batchable(Protocol):
 
     def params(self, request: ModelRequest) -> dict[str, Any]: ...
 
+    def settings(self, request: ModelRequest) -> dict[str, Any]: ...
+
 
 @dataclass
 class Letter:
@@ -221,6 +223,9 @@ class ApiBatchModel:
 
     async def prepared(self, request: ModelRequest) -> ModelRequest:
         return await self._model.prepared(request)
+
+    def settings(self, request: ModelRequest) -> dict[str, Any]:
+        return self._model.settings(request)
 
     async def attempt(self, request: ModelRequest, hears: Hears) -> ModelResponse:
         return await self._mailbox.ask(self._model, request)

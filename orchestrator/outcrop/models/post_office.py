@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from outcrop.models.anthropic.faults import broken, status_fault
+from outcrop.models.anthropic.faults import broken, is_status, status_fault, unreadable, unsent
 from outcrop.models.anthropic.reading import response_of
+from outcrop.models.anthropic.secrecy import scrubbed
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ContextOverflowError, ModelError
 from outcrop_schemas.messages import ModelResponse, Usage
@@ -37,8 +38,8 @@ class PostOffice:
         posted: Any = [{"custom_id": custom_id, "params": params} for custom_id, params in requests]
         try:
             batch = await client.messages.batches.create(requests=posted)
-        except Exception as error:
-            raise _fault(error) from error
+        except Exception as error:  # noqa: BLE001 - it becomes a ModelError; the chain would show what was scrubbed
+            raise _fault(error) from None
         return batch.id
 
     async def answers(self, client: AsyncAnthropic, batch_id: str) -> Answers:
@@ -62,8 +63,8 @@ class PostOffice:
         """
         try:
             listed = [batch async for batch in _newest(client)]
-        except Exception as error:
-            raise _fault(error) from error
+        except Exception as error:  # noqa: BLE001 - it becomes a ModelError; the chain would show what was scrubbed
+            raise _fault(error) from None
         for batch in listed:
             if batch.id in known or batch.created_at < since or _size(batch) != len(custom_ids):
                 continue
@@ -77,8 +78,8 @@ class PostOffice:
         try:
             async for line in await client.messages.batches.results(batch_id):
                 found[line.custom_id] = _answer(line.result, batch_id)
-        except Exception as error:
-            raise _fault(error) from error
+        except Exception as error:  # noqa: BLE001 - it becomes a ModelError; the chain would show what was scrubbed
+            raise _fault(error) from None
         return found
 
     async def _ended(self, client: AsyncAnthropic, batch_id: str) -> None:
@@ -89,10 +90,10 @@ class PostOffice:
             try:
                 if (await client.messages.batches.retrieve(batch_id)).processing_status == "ended":
                     return
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - it becomes a ModelError; the chain would show what was scrubbed
                 fault = _fault(error)
                 if not fault.retryable:
-                    raise fault from error
+                    raise fault from None
                 _log.info("Message Batch %s could not be asked after: %s", batch_id, fault)
             await asyncio.sleep(pause)
             pause = min(pause * _SLOWER, limits.API_BATCH_POLL_SECONDS)
@@ -119,14 +120,16 @@ def _answer(result: MessageBatchResult, batch_id: str) -> ModelResponse | ModelE
         try:
             response = response_of(result.message, batch_id)
         except ValueError as error:
-            return ModelError(f"Message Batch {batch_id} gave a message that cannot be read: {error}")
+            return unreadable(f"Message Batch {batch_id} gave a message that cannot be read: {error}")
         if response.stop_reason is None:
-            return ModelError(f"Message Batch {batch_id} gave half a turn", retryable=True, usage=response.usage)
+            return ModelError(
+                f"Message Batch {batch_id} gave half a turn", retryable=True, usage=response.counted_usage()
+            )
         return response
     if result.type != "errored":
         return ModelError(f"a turn of Message Batch {batch_id} was {result.type}", retryable=True, usage=Usage())
     told = result.error.error
-    text = f"{told.type}: {told.message} (Message Batch {batch_id})"
+    text = scrubbed(f"{told.type}: {told.message} (Message Batch {batch_id})")
     if told.type == "invalid_request_error" and "too long" in told.message:
         return ContextOverflowError(text, error_type=ContextOverflowError.kind, usage=Usage())
     return ModelError(text, retryable=told.type in _PASSING, error_type=told.type, usage=Usage())
@@ -135,6 +138,6 @@ def _answer(result: MessageBatchResult, batch_id: str) -> ModelResponse | ModelE
 def _fault(error: Exception) -> ModelError:
     if isinstance(error, ModelError):
         return error
-    if hasattr(error, "status_code") and hasattr(error, "response"):
+    if is_status(error):
         return status_fault(error)
-    return broken(f"the Message Batches API could not be asked: {type(error).__name__}: {error}")
+    return unsent(error) or broken(f"the Message Batches API could not be asked: {type(error).__name__}: {error}")

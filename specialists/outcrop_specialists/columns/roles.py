@@ -52,7 +52,10 @@ NAMES: Mapping[str, frozenset[str]] = {
         "depth_to": "to depthto todepth mto tom bottom depthbottom bottomdepth base depthbase intervalto",
         "depth": "depth dept md tvd depthm sampledepth middepth measureddepth",
         "hole_id": "bhid holeid hole borehole boreholeid drillhole drillholeid dhid well wellid wellname uwi holename "
-        "companyholeid holenumber holeno boreholename",
+        "companyholeid holenumber holeno holenr boreholename boreholeno boreholenr boreholenumber drillholeno "
+        "drillholename drillholenumber bhno bhname wellno wellnumber collarid bohrung bohrungid bohrungnr bohrungsnr "
+        "bohrloch bohrlochid bohrlochnr sondage sondageid nosondage forage forageid noforage sondeo sondeoid taladro "
+        "taladroid barreno pozo pozoid furo furoid boring boringid boringnr boornummer",
         "sample_id": "sample sampleid sampleno samplenumber samplename samp sampno labid labsampleno fieldid labno",
         "cluster": "cluster clusters clusterid clusterlabel label labels group groups",
     }.items()

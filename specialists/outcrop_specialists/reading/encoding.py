@@ -3,6 +3,7 @@ is not plain UTF-8 is told in a note, damaged letters too."""
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from outcrop_schemas.errors import DataError
@@ -14,6 +15,14 @@ BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+MARKED = {
+    b"\xff\xfe\x00\x00": "utf-32-le",
+    b"\x00\x00\xfe\xff": "utf-32-be",
+    b"\xef\xbb\xbf": "utf-8",
+    b"\xff\xfe": "utf-16-le",
+    b"\xfe\xff": "utf-16-be",
+}
+"""What a byte-order mark says of the text behind it."""
 OTHER_SCRIPTS = frozenset(
     {"GB18030", "GB2312", "GBK", "BIG5", "BIG5HKSCS", "CP932", "SHIFT_JIS", "EUC-JP", "CP949", "EUC-KR"}
     | {"WINDOWS-1251", "KOI8-R", "KOI8-U", "CP866", "ISO-8859-5", "WINDOWS-1253", "ISO-8859-7"}
@@ -24,6 +33,10 @@ HIGH = re.compile(rb"[\x80-\xff]")
 IN_RUNS = 0.7
 """In Western text a letter beyond ASCII stands between ASCII letters; in other scripts such bytes stand in runs."""
 SAMPLED_BYTES = 200_000
+SAMPLED_BYTES_OF_SCRIPT = 32_000
+"""Of a text that is read in pieces: to tell the script of more takes too long for a first answer."""
+CONTROLS = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+CONTROL_SHARE = 0.02
 NUL_SHARE = 0.3
 MOJIBAKE = re.compile("Ã[\u0080-\u00bf]|Â[\u00a0-\u00bf]|â€[\u0080-\u00bf™œ“”˜¦–¢]|Î¼|\\d∞")
 """UTF-8 that was read as Windows-1252 and saved, and the degree sign of an old Mac."""
@@ -41,6 +54,37 @@ def decode(name: str, data: bytes) -> tuple[str, list[str]]:
         raise DataError(f"{name}: is binary (NUL character in line {_line(text, text.index(chr(0)))})")
     _note_damage(text, notes)
     return text, notes
+
+
+def encoding_of(name: str, sample: bytes) -> str:
+    """The encoding of a text by its first bytes, for one that is read in pieces; marks included. `utf-8` is also what
+    mostly is: a few lines in Windows-1252 may be in it. Raises DataError for binary content."""
+    mark = next((mark for mark, _ in BYTE_ORDER_MARKS if sample.startswith(mark)), b"")
+    if mark:
+        return MARKED[mark]
+    if b"\0" in sample:
+        return _unmarked_utf16(name, sample[: len(sample) // 2 * 2])
+    if _is_text_in("utf-8", sample):
+        encoding = "utf-8"
+    elif _decode_mixed(sample[: sample.rfind(b"\n") + 1], []):
+        encoding = "utf-8"
+    else:
+        other = _other_script(sample[:SAMPLED_BYTES_OF_SCRIPT])
+        encoding = other if other and _is_text_in(other, sample) else "cp1252"
+    if len(CONTROLS.findall(sample)) > CONTROL_SHARE * len(sample):
+        raise DataError(f"{name}: is binary (control characters)")
+    if encoding == "cp1252":
+        _decode_cp1252(name, sample)
+    return encoding
+
+
+def _is_text_in(encoding: str, sample: bytes) -> bool:
+    """Whether a sample is text in an encoding; its last character may be cut."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decode(name: str, data: bytes, notes: list[str]) -> str:

@@ -6,13 +6,15 @@ texts types is said in `text.py`, `layout.py` and `types.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outcrop_schemas.errors import DataError
+from outcrop_schemas.errors import ArgumentError, DataError
 from outcrop_specialists.reading.address import TablePath, addressed, table_of
 from outcrop_specialists.tools.base import ToolContext
 
@@ -91,6 +93,40 @@ class Table:
         return self.frame.lazy()
 
 
+@dataclass(frozen=True)
+class TableRead:
+    """A table that a tool read; `width` counts its columns without those that only qualify another one."""
+
+    path: Path
+    width: int
+    height: int
+
+
+_tables_read: ContextVar[tuple[list[TableRead], bool] | None] = ContextVar("tables read by a tool", default=None)
+
+
+@contextmanager
+def tables_read(*, needs_rows: bool = False) -> Iterator[list[TableRead]]:
+    """While a tool runs: the list fills with the tables that it reads; one without rows is refused where it needs
+    some, and named where the tool cannot serve it. Raises DataError."""
+    read: list[TableRead] = []
+    token = _tables_read.set((read, needs_rows))
+    try:
+        yield read
+    except ArgumentError as error:
+        empty = next((table for table in read if not table.height), None)
+        if empty is None:
+            raise
+        raise DataError(f"{empty.path.name} has no rows: {error}") from error
+    finally:
+        _tables_read.reset(token)
+
+
+def width_of(table: Table) -> int:
+    """The number of columns without those that only qualify another one."""
+    return len(table.columns) - len(table.qualifiers)
+
+
 def read_table(context: ToolContext, path: str | Path) -> Table:
     """The table in a data file of the workspace; `path#name` is the table `name` of a file that holds several.
 
@@ -103,7 +139,17 @@ def read_table(context: ToolContext, path: str | Path) -> Table:
 
     table = read_cached(context.workspace, resolved, wanted, lambda: _read(context, resolved, wanted))
     is_named = table_of(table.path) == table.name
-    return table if is_named else replace(table, path=TablePath.of(resolved, table.name))
+    table = table if is_named else replace(table, path=TablePath.of(resolved, table.name))
+    asked = _tables_read.get()
+    if asked is not None:
+        read, needs_rows = asked
+        if needs_rows and not table.height:
+            raise DataError(
+                f"{table.path.name}: has {width_of(table)} columns but no rows, so there is nothing to work on; the "
+                "step that made it left none: look at its condition"
+            )
+        read.append(TableRead(table.path, width_of(table), table.height))
+    return table
 
 
 def _read(context: ToolContext, resolved: Path, wanted: str) -> Table:
@@ -168,9 +214,13 @@ def _read_written(path: Path) -> Table | None:
     from outcrop_specialists.reading.written import read_written
 
     found = read_written(path)
-    if found is None or found.frame.is_empty():
+    if found is None:
         return None
     frame = found.frame
+    if frame.is_empty():
+        how = {"format": "text", "written_by": "Outcrop"}
+        note = "has no rows: the work that made it left none"
+        return Table(path, frame, (note,), found.units, found.qualifiers, found.substituted, read_as=how)
     typed = Typed()
     note_sentinels(frame.get_columns(), typed)
     last = [str(value) for value in frame.row(-1)[:2]]

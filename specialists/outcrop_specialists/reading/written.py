@@ -43,9 +43,10 @@ def written_columns(
     table = source if isinstance(source, Table) else Table(Path(), frame, units=source)
     replaced = {**table.substituted, **(substituted or {})}
     found = []
-    for name, kind in frame.schema.items():
+    schema = frame.schema
+    for name, kind in schema.items():
         qualifier = table.qualifiers.get(name)
-        if qualifier not in frame.columns or not kind.is_numeric():
+        if qualifier not in schema or not kind.is_numeric():
             qualifier = None
         method = replaced.get(name) if qualifier else None
         found.append(WrittenColumn(name, str(kind), table.units.get(name), qualifier, method))

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from outcrop_schemas import limits
 from outcrop_schemas.claims import Claim
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
@@ -38,12 +39,13 @@ class ToolArguments(BaseModel):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Where a tool may read and write. All paths are absolute and resolved."""
+    """Where a tool may read and write, all paths absolute and resolved, and the window of the model it answers."""
 
     workspace: Path
     results_dir: Path
     scratch: Path
     report: ReportProgress = report_to_nobody
+    window_tokens: int = limits.WINDOW_TOKENS
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,11 @@ class Tool:
     """One tool: its card (name, description, words people ask for it with), its arguments and its function.
 
     `asked_for` are verbs and phrases with which people ask for this work, in base form; they close the description
-    that a model sees, so that any model (also lexical retrieval) finds the tool by them.
+    that a model sees, so that any model (also lexical retrieval) finds the tool by them. `also_called` are further
+    words for it (synonyms, what somebody wants to achieve, symptoms): they are seen by tool selection only, never by
+    a model, so they may be many and may be vague. `told_whole` is a tool whose answer is as long as a list in its
+    arguments, of which every entry is waited for. `pages` is one that bounds its answer by itself and says how to go
+    on, so that it is never put aside.
     """
 
     name: str
@@ -85,6 +91,9 @@ class Tool:
     specialists: frozenset[str]
     arguments: type[ToolArguments]
     run: Callable[[ToolContext, Any], ToolResult]
+    also_called: tuple[str, ...] = ()
+    told_whole: bool = False
+    pages: bool = False
 
     @cached_property
     def card(self) -> str:
@@ -93,3 +102,9 @@ class Tool:
     def schema(self) -> ToolSchema:
         """The tool as a model sees it."""
         return ToolSchema(name=self.name, description=self.card, input_schema=self.arguments.model_json_schema())
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """The phrases of a text that has them between semicolons: so many are read better as text."""
+    found = (" ".join(phrase.split()) for phrase in text.split(";"))
+    return tuple(dict.fromkeys(phrase for phrase in found if phrase))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -73,12 +73,11 @@ def publish(
         _refuse_links(target)
     record = record_path(target)
     record.parent.mkdir(exist_ok=True)
-    handle, temporary_name = tempfile.mkstemp(prefix=".", suffix=f".{extension}", dir=place)
-    os.close(handle)
-    temporary = Path(temporary_name)
+    temporary = place / f".{secrets.token_hex(8)}.{extension}"
+    # With its mode from the start: a confined process changes none later.
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
     try:
         write(temporary)
-        temporary.chmod(0o644 & ~_umask())
         lineage = {
             "file": relative(context, target),
             "stem": stem,
@@ -173,9 +172,3 @@ def _write_aside(path: Path, data: bytes) -> None:
     with temporary.open("xb") as file:  # x: never through a link that waits there
         file.write(data)
     temporary.replace(path)
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

@@ -19,6 +19,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "detect_cleaning_issues",
         "inspect_columns",
         "verify_claims",
+        "read_file",
     ),
     "cleaning": (
         "parse_detection_limits",
@@ -51,7 +52,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "multivariate": ("cluster", "choose_clusters", "compute_anomaly", "detect_outliers", "reduce_dimensions"),
     "geochemistry": ("logratio_transform", "censored_summary"),
     "quality": ("flag_qaqc", "qaqc_blanks", "qaqc_standards", "qaqc_duplicates"),
-    "scripts": ("run_script", "check_script"),
+    "scripts": ("run_script", "run_command", "check_script"),
     "drilling": (
         "check_intervals",
         "composite_intervals",
@@ -89,6 +90,11 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 _MODULES = {name: f"outcrop_specialists.tools.{family}.{name}" for family, names in FAMILIES.items() for name in names}
 NAMES: tuple[str, ...] = tuple(_MODULES)
+
+
+def family_of(name: str) -> str:
+    """The family of a tool; empty for one that is not among `NAMES`."""
+    return next((family for family, names in FAMILIES.items() if name in names), "")
 
 
 @cache

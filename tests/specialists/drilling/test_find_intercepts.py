@@ -67,6 +67,10 @@ def test_the_top_cut_counts_and_the_maximum_does_not(
     assert best["Au_max"] == 100.0
     assert best["Au_grade_uncut"] == pytest.approx(67)
     assert best["rank_by_metal"] == 1
+    assert result.results["best"] == [
+        {"hole": "A", "from": 0, "to": 3, "length": 3, "grade": 7},
+        {"hole": "B", "from": 0, "to": 1, "length": 1, "grade": 3},
+    ]
     assert result.results["grade"] == pytest.approx(24 / 4)
     assert "1 grades above the top cut 10" in " ".join(result.notes)
     with pytest.raises(ArgumentError) as caught:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 import pytest
 
 from outcrop_schemas import wire
@@ -37,6 +38,22 @@ def test_numbers_have_figures_and_texts_their_commonest_values(
     written = read_rows(result.artifacts[0].path)
     assert written[:4] == [["column", "value", "count"], ["rock", "Shale", "2"], ["rock", "Granite", "1"],
                            ["rock", "shale ", "1"]]  # fmt: skip
+
+
+def test_a_column_without_a_number_has_no_figures_and_stops_nothing(
+    context: ToolContext, write_rows: WriteRows
+) -> None:
+    path = write_rows("a.csv", ["Au", "F", "Cu"], [["ND", None, 1], ["ND", None, 2], [None, None, 2]])
+    frame = pl.DataFrame({"none": pl.Series([None] * 3, dtype=pl.Float64), "some": [1, 2, 2]})
+    frame.write_parquet(context.workspace / "a.parquet")
+    for table, names in ((path, ["Au", "F", "Cu"]), ("a.parquet", ["none", "some"])):
+        found = run(context, table, columns=names)
+        *empty, filled = (found.results["columns"][name] for name in names)
+        assert [set(each) & {"mean", "sd", "min", "median", "max", "rows_at_min"} for each in empty] == [set()] * len(
+            empty
+        )
+        assert (filled["min"], filled["rows_at_min"], filled["distinct"]) == (1, 1, 2)
+        assert f"{names[0]}: " in found.summary
 
 
 def test_thousands_of_values_and_hundreds_of_columns_stay_a_short_answer(

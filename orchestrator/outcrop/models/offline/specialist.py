@@ -11,7 +11,8 @@ from outcrop.models.offline.binding import Binding, bind
 from outcrop.models.offline.calling import NO_CONDITION
 from outcrop.models.offline.cards import own_cards
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
-from outcrop.models.offline.profile import Profile, joined, read_profile
+from outcrop.models.offline.inspection import INSPECT, next_look, profile_of
+from outcrop.models.offline.profile import Profile, joined
 from outcrop.models.offline.references import Previous
 from outcrop.models.offline.routing import asks_for_number, without_asides
 from outcrop.models.offline.schema import properties_of
@@ -32,7 +33,6 @@ from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.completion import COMPLETE
 
-INSPECT = "inspect_dataset"
 CLUSTER, CHOOSE = "cluster", "choose_clusters"
 FILES_INSPECTED = 3
 SUSPECTED = "SUSPECTED"
@@ -58,8 +58,8 @@ class SpecialistTurn:
         paths = list(dict.fromkeys(self._conversation.data))[:FILES_INSPECTED]
         if not paths:
             return [self._refuse("No data file was given, and nothing can be done without one")]
-        looks = [Call(INSPECT, {"path": path}) for path in paths if not is_raster_file(path)]
-        unseen = [look for look in looks if INSPECT in self._tools and self._conversation.answer(look) is None]
+        tables = [path for path in paths if INSPECT in self._tools and not is_raster_file(path)]
+        unseen = [look for path in tables if (look := next_look(self._conversation, path))]
         if unseen:
             return unseen
         blockers = [reason for path in paths if (reason := self._take_profile(path))]
@@ -89,7 +89,7 @@ class SpecialistTurn:
         answer = self._conversation.answer(Call(INSPECT, {"path": path}))
         if answer is None or answer.is_error:
             return unusable(path, answer.error if answer else "it was not inspected")
-        self._profiles[path] = read_profile(answer.results, path)
+        self._profiles[path] = profile_of(self._conversation, path)
         return ""
 
     def _targets(self, step: Step) -> list[str]:
@@ -102,15 +102,16 @@ class SpecialistTurn:
         path = place.path
         if path in self._profiles and is_raster_file(path):
             return self._bound(step, self._profiles[path], place, previous)
-        look = Call(INSPECT, {"path": path})
-        seen = self._conversation.answer(look)
-        if seen is None:
+        look = next_look(self._conversation, path)
+        if look is not None:
             return Attempt([look])
+        seen = self._conversation.answer(Call(INSPECT, {"path": path}))
+        assert seen is not None
         if seen.is_error:
             return Attempt(failure=unusable(path, seen.error))
         if step.card.name == INSPECT:
             return Attempt(done=Done(seen.summary, seen.results, notes=seen.texts("notes")))
-        profile = self._profiles.setdefault(path, read_profile(seen.results, path))
+        profile = self._profiles.setdefault(path, profile_of(self._conversation, path))
         return self._bound(step, profile, place, previous)
 
     def _bound(self, step: Step, profile: Profile, place: Place, previous: Previous | None) -> Attempt:

@@ -13,7 +13,7 @@ from outcrop_specialists.columns.censored import find_censored
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.reading.types import LEADING_ZERO, is_number
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.cleaning.dates import ORDERS, Order, dates_of, fitting_orders
 from outcrop_specialists.tools.statistics import bounded
@@ -246,4 +246,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        numbers stored as text; strings to numeric; cast to integer or float; text to timestamp; parse day and
+        month; dates are not recognised; date format; day first or month first; American dates; boolean flags,
+        yes and no; identifiers as strings with leading zeros; coerce; change the dtype; column is read as an
+        object; make it a real date; interpret timestamps; cannot compute because it is text; treat sample
+        numbers as text; make the field numerical; data type is wrong; excel serial dates; times and days as
+        calendar values; figures held as characters; make arithmetic possible; calendar entries come as words;
+        imported as a character string; make yes or no answers logical; year is text; numbers are seen as words;
+        treat as numeric; wrong type; recognise as a date; sorted alphabetically instead of by number; turn into
+        a number; leading zeros; turn into proper dates; parse the time; true or false; integer; day-month
+        order; convert the field; not recognised as numbers; logical
+        """
+    ),
 )

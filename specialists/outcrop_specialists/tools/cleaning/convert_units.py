@@ -13,7 +13,7 @@ from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.columns.unit_factors import Conversion, conversion
 from outcrop_specialists.columns.units import is_same_unit, split_unit
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 
 if TYPE_CHECKING:
@@ -220,4 +220,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        parts per million; parts per billion; ppb to ppm; weight percent; grams per tonne; ounces per ton; troy
+        ounces; feet and inches; imperial to metric; milligrams per litre; micrograms; multiply by 10000;
+        fahrenheit to celsius; mixed units in one column; two labs report in different units; rescale to the
+        same unit; unit conversion; conversion factor; some values are a thousand times too high; express in;
+        depths in feet; change from kilometres to metres; millisiemens; consistent units; pounds; acres; percent
+        into grams; the old assays are in another measure; make values comparable between labs; magnitude jumps
+        of a factor of ten thousand; old in ppb, new in ppm; depths in metres instead of feet; milligrams to
+        mmol; report in another unit; multiply to get ppm; into grams per tonne; from percent; wrong unit; unit
+        mismatch; kilometres; celsius; from micro to milli; inches to centimetres; make both in the same unit;
+        oxide percent; to weight percent; millimetres; metric; gallons; barrels; ounces
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.expressions.computing import ALLOWED, rows_where
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools import claiming
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.inspection.conditions import Operator, Value, rows_that_meet
 from outcrop_specialists.tools.inspection.preview import cut
@@ -47,6 +47,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     table = read_table(context, arguments.path)
     drops = arguments.keep == "others"
     mask, condition, notes = _condition(table, arguments, drops)
+    condition = cut(condition, CONDITION_CHARS)
     frame = table.frame.filter(~mask if drops else mask)
     title = f"{table.path.name} {'without' if drops else 'where'} {condition}"
     published = publish_table(context, TOOL, table, arguments, frame, title)
@@ -102,4 +103,21 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        subset of the data; only the records for which; restrict to; limit to one area; keep those with; leave
+        out; throw away; delete rows; discard samples; exclude a hole; select samples from one lithology; take
+        only the granites; within a range; between two dates; samples deeper than; shallower than; after the
+        year; before a date; where the name contains; extract records that satisfy; drop everything except;
+        isolate the samples of; ignore all others; narrow down; rows without a value; remove incomplete records;
+        northern part only; one project, campaign, tenement or block; matching criteria; cut the table down to;
+        work with some of the records only; split off; retain the records of; omit; get rid of samples that;
+        concentrate on one formation only; leave the weathered zone out; we merely want the wells from; drilled
+        since; only the ones from; without the surface samples; just the samples that; limit the analysis to;
+        forget about everything else; ignore the wells that; keep what lies below; use nothing but; until a
+        date; not older than; from one client; omit the outliers; only those where; everything apart from; all
+        but; drop the ones that; select what is in; remove samples below; younger than; of one age; from one
+        area; keep only the east
+        """
+    ),
 )

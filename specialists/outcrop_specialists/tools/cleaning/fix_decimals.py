@@ -10,7 +10,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.reading.types import LEADING_ZERO, is_number
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.cleaning.decimals import Convention, Repaired, is_mostly_numbers, repair
 from outcrop_specialists.tools.statistics import bounded
@@ -142,4 +142,16 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        comma instead of a point; European numbers; German, French or Spanish number notation; continental
+        format; thousands separators; dots and commas mixed up; numbers such as 1.234,56; commas inside numbers;
+        locale of the numbers; comma-separated decimals; decimal mark; digit grouping; figures with spaces in
+        them; wrong decimal sign; numerals written the foreign way; regional settings of the lab; apostrophes or
+        blanks between digits; 0,35 should read 0.35; wrong separators; typed with commas; comma where there
+        should be a point; decimal separator; point instead of comma; 3,14; 12,5 should be 12.5; commas as
+        decimals; numerals in foreign format; repair number formatting; number punctuation; thousand marks;
+        spaces inside of numbers
+        """
+    ),
 )

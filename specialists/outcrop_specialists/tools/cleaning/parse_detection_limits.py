@@ -13,7 +13,7 @@ from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.columns.limit_parsing import Method, Parsed, parse_results, replaced_results
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 
 COLUMNS_SHOWN = 40
@@ -149,4 +149,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        less-than signs in the assays; below the limit of quantification; BDL, LOD, LOQ, ND entries; not
+        detected; trace results; make assays with < signs numeric; substitute half the limit; less than symbols;
+        results under the reporting limit as text; qualifiers; over-range results with > signs; text such as
+        <0.005 in the gold column; strip the inequality signs; turn non-numeric lab results into values; impute
+        below-limit results; left-censored; laboratory codes for too low to measure; upper limit exceeded;
+        cannot compute because of < symbols; how to treat results that the lab could not see; replace
+        lower-limit entries by a number; substitution; columns are read as text because of the less than sign;
+        entries such as less than five break my maths; assays with < and > prefixes; reported as less than; half
+        values for the results that were too low; angle brackets in the results; < in front of numbers; smaller
+        than sign; numbers with a leading symbol; too low to be measured; not detectable; results written as
+        less than; operators in front of the values; turn lower-than entries into numbers; use half of the
+        limit; zero for non-detects; ND in the cells; symbols in numeric columns; bdl
+        """
+    ),
 )

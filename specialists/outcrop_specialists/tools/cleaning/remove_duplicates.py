@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_specialists.columns.censoring import with_qualifiers
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 
 
@@ -58,4 +58,16 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        the same record appears twice; repeated entries; double entries; get rid of copies; copied rows;
+        redundant records; identical lines; keep the first occurrence; keep one row per sample; one record for
+        each identifier; entered twice; pasted twice; purge repeats; uniqueness of identifiers; dedupe; collapse
+        identical rows; sample numbers that occur more than once; eliminate extras; double counting; clones;
+        imported twice; make every ID unique; uploaded two times; only leave one copy; every reading twice;
+        listed more than once; loaded again by mistake; same analysis repeated; superfluous copies; second copy;
+        each only once; merged by accident and doubled; occurs several times; keep unique; entries were imported
+        again; weed out repeated; rows that are the same
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns import censoring
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 200
 EXACT_FLOAT = 2**53
+VALUES_CHARS = 400
+"""What the values of one column may take of an answer."""
 
 
 class Arguments(ToolArguments):
@@ -79,13 +81,16 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     )
     counts = {name: each.counts for name, each in replaced.items()}
     total = sum(sum(each.values()) for each in counts.values())
-    told, more = bounded.fitting(counts, 450)
+    first = {name: bounded.fitting(each, VALUES_CHARS) for name, each in counts.items()}
+    told, more = bounded.fitting({name: values for name, (values, _) in first.items()}, 450)
     results: dict[str, Any] = {
         "rows": frame.height, "replaced": total, "columns_changed": len(counts), "by_column": told,
         "by": fate, "path": published.artifact.path,
     }  # fmt: skip
     if more:
         results["more_columns"] = more
+    if rest := sum(left for _, left in first.values()):
+        results["more_values"] = rest
     absent = [text for text in _said(arguments) if not any(text in each for each in counts.values())]
     if absent:
         notes.append(f"not found: {bounded.named(absent)}")
@@ -185,4 +190,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        fill values; dummy codes; placeholder numbers; sentinel; -999; -9999; -99; nodata codes; magic number
+        for no measurement; zero means not analysed; set to null; set to blank; turn codes into empty cells;
+        find and replace; substitute one value by another; swap a value; N/A strings; recode; missing is coded
+        as a number; error codes of the instrument; treat zero as missing; overwrite entries; null codes;
+        unrealistic negative constants; NULL flags; blank out the codes; put zero in place of empty; fill the
+        empty cells; the logger puts -999.25; 99999 entries; zeros mean nobody assayed it; numbers that stand
+        for nothing; zeros are really empty; fake numbers; special numbers for no data; code for not available;
+        impossible constants; wipe out a value; turn all zeros into blanks; minus nine; stand-in values; swap;
+        change every; instrument puts; default value of the instrument; exchange one code for another; dashes
+        and question marks instead of data; unknown is written as
+        """
+    ),
 )

@@ -12,7 +12,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.inspection.preview import cut
 
@@ -155,4 +155,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        the same thing is written in different ways; upper and lower case variants; typing variants of a
+        category; synonyms of rock names; inconsistent codes; merge categories; map codes to names; translate
+        abbreviations; relabel categories; lookup of codes; clean up the labels; typos in names; trailing
+        spaces; capital letters; consolidate classes; one spelling for each; group similar lithology codes;
+        vocabulary; naming convention; recode lithologies; different loggers used different names; abbreviations
+        for rock types; unify terminology; consistent nomenclature; expand the logging codes; controlled
+        vocabulary; legend; typed in five ways; shorthand to full words; all mean the same rock; different
+        spellings of one rock; various names for the same thing; should be one category; treat as one; mixed
+        case; written inconsistently; same rock under several names; spelling mistakes in the labels; logging
+        codes differ; several loggers; uniform naming; one name for; replace abbreviations; expand
+        abbreviations; equivalent terms; plurals and singulars; ambiguous labels
+        """
+    ),
 )

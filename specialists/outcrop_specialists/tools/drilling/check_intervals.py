@@ -8,9 +8,10 @@ from pydantic import Field
 
 from outcrop_specialists.columns.choice import find_columns, numeric
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.drilling.collars import COLLAR_HELP, hole_depths
+from outcrop_specialists.tools.drilling.holes import beside_of
 from outcrop_specialists.tools.drilling.interval_issues import KINDS, find_issues
 from outcrop_specialists.tools.drilling.intervals import SAME_DEPTH, IntervalArguments, Intervals, read_intervals
 
@@ -39,12 +40,14 @@ class Arguments(IntervalArguments):
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError where the columns of holes and depths cannot be told."""
-    intervals = read_intervals(context, arguments)
+    collar_table = read_table(context, arguments.collar_path) if arguments.collar_path is not None else None
+    beside = beside_of(collar_table, arguments.collar_hole, "collar_hole") if collar_table is not None else None
+    intervals = read_intervals(context, arguments, beside)
     table = intervals.table
     columns = find_columns(table, arguments.columns or [], "columns")
     collars = None
-    if arguments.collar_path is not None:
-        collars = hole_depths(read_table(context, arguments.collar_path), arguments.collar_hole, arguments.collar_depth)
+    if collar_table is not None:
+        collars = hole_depths(collar_table, arguments.collar_hole, arguments.collar_depth, intervals.beside)
     context.report(f"checking {table.frame.height} intervals", 0, table.frame.height)
     usable = intervals.usable()
     issues = find_issues(intervals, usable, collars)
@@ -144,4 +147,22 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        gaps; overlaps; from and to; from greater than to; beyond the end of the hole; deeper than the hole;
+        holes that stop short; missing core; unsampled stretches; depth errors; drillhole validation; drilling
+        database check; audit of the drill database; inconsistent depths; double-sampled; zero length; depth
+        past total depth; end of hole mismatch; not sampled; sampling that runs past the bottom; collar missing;
+        drill logs consistency; holes without assays; sections without samples; negative length; intervals out
+        of sequence; continuity of sampling down the hole; core loss; is the drillhole database sound; sampled
+        twice; intersecting intervals; validate assays against collar depth; total depth; wrong depths;
+        unassayed part; stretches of core nobody assayed; assayed double; from is bigger than to; verify the
+        downhole depths against the collar file; start depth after end depth; intervals that cross each other;
+        holes in the sampling; sampled beyond the end; missing metres; unsampled core; missing intervals; depth
+        problems; do the intervals fit; from depth and to depth; length is negative; do the samples reach the
+        bottom; is sampling continuous; assay depths beyond the hole; same depth twice; hole depth; wrong from
+        and to; skipped core; consistent downhole; missing samples in the hole; final depth; gaps downhole;
+        interval table; depth beyond the collar
+        """
+    ),
 )

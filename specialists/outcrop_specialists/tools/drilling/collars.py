@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from outcrop_schemas.errors import ArgumentError, DataError
 from outcrop_specialists.columns.choice import find_column, numeric, numeric_columns
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.tools.drilling.holes import Shared, hole_column, holes_of, shared_holes
+from outcrop_specialists.tools.drilling.holes import (
+    Beside,
+    Shared,
+    could_name_holes,
+    holes_of,
+    offered,
+    roles_in,
+    shared_holes,
+    told_hole,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,12 +57,20 @@ class HoleDepths:
         return float(known.sum()) if len(known) else None
 
 
-def collars_of(table: Table, hole: str | None, field: str = "collar_hole") -> Collars:
-    """Raises ArgumentError where the hole column cannot be told, DataError where a hole stands there twice."""
-    column = hole_column(table, hole, field)
+def collars_of(table: Table, hole: str | None, field: str = "collar_hole", beside: Beside | None = None) -> Collars:
+    """The collars, their hole column told by its name or by the holes of the table `beside`.
+
+    Raises ArgumentError where the hole column cannot be told, DataError where a hole stands there twice.
+    """
+    column, said = told_hole(table, hole, field, beside=beside)
     if column is None:
-        raise ArgumentError(field, f"{table.path.name} has no column that is named like hole identifiers; name it")
+        raise ArgumentError(
+            field,
+            f"{table.path.name} has no column that is named like hole identifiers; {field} names it: "
+            f"{offered(table, could_name_holes(table, roles_in(table)))}",
+        )
     holes, notes = holes_of(table, column)
+    notes = [*said, *notes]
     known = holes.drop_nulls()
     twice = known.filter(known.is_duplicated())
     if len(twice):
@@ -64,11 +81,11 @@ def collars_of(table: Table, hole: str | None, field: str = "collar_hole") -> Co
     return Collars(table, column, holes, notes)
 
 
-def hole_depths(table: Table, hole: str | None, depth: str | None) -> HoleDepths:
+def hole_depths(table: Table, hole: str | None, depth: str | None, beside: Beside | None = None) -> HoleDepths:
     """The final depths of a collar table; all null, with a note, where no column is named like one."""
     import polars as pl
 
-    collars = collars_of(table, hole)
+    collars = collars_of(table, hole, beside=beside)
     notes = [*collars.notes]
     if depth is None:
         named = [name for name in numeric_columns(table) if _key(name) in DEPTH_NAMES]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.drilling.composites import Composited, Residual, composite
 from outcrop_specialists.tools.drilling.intervals import IntervalArguments, Intervals, read_intervals, refuse_overlaps
@@ -133,4 +133,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        equal lengths; regular lengths; same support; change of support; bench composites; two-metre composites;
+        fixed-length samples; uniform sample length; regularised; down-hole composites; merge short intervals;
+        combine intervals of the same rock; average over 5 m; before resource estimation; sample lengths differ;
+        standardise the lengths of the intervals; upscale; resample down the hole; blend adjacent samples;
+        length-weighted averages over; estimation support; coarser intervals; unequal core lengths; intervals of
+        constant thickness; aggregate along the hole; mean per lithological unit; geostatistics preparation;
+        lump neighbouring samples; bring the assays to 1 m lengths; average the core over each unit; equal
+        sample length; make all samples 2 m long; fixed lengths; same length; regular intervals downhole;
+        lengths of samples vary; merge core samples into longer ones; average by geological unit downhole; even
+        lengths; constant length; average the samples in 10 m steps; combine assays within a unit; weigh by
+        length; one grade per lithology interval; for the block model; sampling lengths made uniform; downhole
+        averaging; short samples into long
+        """
+    ),
 )

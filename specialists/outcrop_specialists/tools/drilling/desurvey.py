@@ -9,11 +9,11 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.drilling import paths
 from outcrop_specialists.tools.drilling.collars import COLLAR_HELP, collars_of
-from outcrop_specialists.tools.drilling.holes import role_column, shared_holes, told
+from outcrop_specialists.tools.drilling.holes import ONE_HOLE, Beside, beside_of, role_column, shared_holes, told
 from outcrop_specialists.tools.drilling.intervals import HOLE_HELP, SAME_DEPTH, Intervals, intervals_of
 from outcrop_specialists.tools.drilling.surveys import SAID, Convention, Survey, survey_of
 from outcrop_specialists.tools.multivariate.features import free_name
@@ -49,6 +49,9 @@ class Arguments(ToolArguments):
     azimuth: str | None = Field(default=None, description="Column of azimuths in degrees; found by name if not given.")
     dip: str | None = Field(default=None, description="Column of dips or inclinations; found by name if not given.")
     collar_hole: str | None = Field(default=None, description="Hole column of the collar table.")
+    intervals_hole: str | None = Field(default=None, description="Hole column of the table of intervals.")
+    intervals_depth_from: str | None = Field(default=None, description="Upper depths of the table of intervals.")
+    intervals_depth_to: str | None = Field(default=None, description="Lower depths of the table of intervals.")
     x: str | None = Field(default=None, description="Easting column of the collar table; found by name if not given.")
     y: str | None = Field(default=None, description="Northing column of the collar table; found by name if not given.")
     z: str | None = Field(default=None, description="Elevation column of the collar table; found by name if not given.")
@@ -57,15 +60,23 @@ class Arguments(ToolArguments):
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError where columns or the sign of the dip cannot be told, DataError for impossible angles."""
     table = read_table(context, arguments.path)
+    collar_table = read_table(context, arguments.collar_path) if arguments.collar_path is not None else None
     survey = survey_of(
-        table, arguments.hole, arguments.depth, arguments.azimuth, arguments.dip, arguments.dip_convention
+        table,
+        arguments.hole,
+        arguments.depth,
+        arguments.azimuth,
+        arguments.dip,
+        arguments.dip_convention,
+        beside_of(collar_table, arguments.collar_hole, "collar_hole") if collar_table is not None else None,
     )
+    beside = Beside(table.path.name, survey.frame["hole"]) if survey.frame["hole"][0] != ONE_HOLE else None
     notes = [*table.notes, *survey.notes]
     notes += [f"{count} stations left out: {reason.replace('_', ' ')}" for reason, count in survey.left_out.items()]
     inputs = [table]
     collars = None
-    if arguments.collar_path is not None:
-        collars, collar_table, more = _collars(context, arguments)
+    if collar_table is not None:
+        collars, more = _collars(collar_table, arguments, beside)
         inputs.append(collar_table)
         notes += [
             *more,
@@ -83,7 +94,14 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         axes: dict[str, str] = {axis: axis for axis in AXES}
         title = f"Hole paths of {table.path.name}"
     else:
-        intervals = intervals_of(read_table(context, arguments.intervals_path), None, None, None)
+        intervals = intervals_of(
+            read_table(context, arguments.intervals_path),
+            arguments.intervals_hole,
+            arguments.intervals_depth_from,
+            arguments.intervals_depth_to,
+            "intervals_",
+            beside,
+        )
         inputs.append(intervals.table)
         axes = {str(axis): free_name(intervals.table.frame, axis) for axis in AXES}
         placed, counts, more = _intervals(intervals, frame, traced, arguments.position, axes)
@@ -117,12 +135,10 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     return ToolResult(_said(results), results, [published.artifact], notes)
 
 
-def _collars(context: ToolContext, arguments: Arguments) -> tuple[pl.DataFrame, Table, list[str]]:
+def _collars(table: Table, arguments: Arguments, beside: Beside | None) -> tuple[pl.DataFrame, list[str]]:
     import polars as pl
 
-    assert arguments.collar_path is not None
-    table = read_table(context, arguments.collar_path)
-    collars = collars_of(table, arguments.collar_hole)
+    collars = collars_of(table, arguments.collar_hole, beside=beside)
     columns = [collars.holes]
     for role in AXES:
         name = role_column(table, role, getattr(arguments, role), role)
@@ -132,7 +148,7 @@ def _collars(context: ToolContext, arguments: Arguments) -> tuple[pl.DataFrame, 
                 f"{table.path.name} has no projected coordinate {role}; name it, or reproject longitude and latitude",
             )
         columns.append(numeric(table, name, role).alias(f"collar_{role}"))
-    return pl.DataFrame(columns).filter(pl.col("hole").is_not_null()), table, [*table.notes, *collars.notes]
+    return pl.DataFrame(columns).filter(pl.col("hole").is_not_null()), [*table.notes, *collars.notes]
 
 
 def _from_collar(stations: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -273,4 +289,21 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        xyz along the hole; 3D position; three-dimensional hole path; deviation; bent hole; curved hole;
+        trajectory; coordinates of each sample in the hole; true vertical depth; TVD; azimuth and dip to
+        coordinates; where is the bottom of the hole; survey to coordinates; space position of the intercept;
+        borehole geometry; well path; hole drifted; deviated well; inclination; dogleg; real location of samples
+        at depth; tangent; trace of the drill hole; elevation of the sample; gyro; downhole survey measurements;
+        how much does the hole wander; directional drilling; locate intervals in space; end point of the hole;
+        crooked boreholes; plunge; holes deviate, where in space is each sample; azimuth and dip readings into
+        easting, northing, elevation; vertical depth in a deviated well; where does the hole end;
+        three-dimensional; positions of the samples in space; depth along hole to true depth; curved;
+        coordinates at depth; hole orientation; bent; 3D coordinates; where exactly is the intercept; from
+        measured depth to vertical depth; XYZ; how far did the hole drift; path in space; locate samples
+        underground; convert downhole depth; inclined hole; drill path; where is the bottom; plan position at
+        depth; spatial course of the hole
+        """
+    ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, numeric
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.drilling import intercepts
 from outcrop_specialists.tools.drilling.intervals import SAME_DEPTH, IntervalArguments, read_intervals, refuse_overlaps
@@ -62,7 +62,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "metal": float(found["metal"].sum()),
         "grade": float(found["metal"].sum()) / float(found["length"].sum()) if found.height else None,
         "unit_of_length": intervals.unit,
-        "best": [["hole", "from", "to", "length", "grade"], *_best(found)],
+        "best": _best(found),
         "rule": (
             f"ore: {name} >= {arguments.cutoff:g}; waste up to {arguments.max_internal_waste:g} long stays inside "
             f"while the whole has the cut-off; an unassayed interval or a gap ends an intercept; length at least "
@@ -86,9 +86,9 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     return ToolResult(_told(results, name, arguments.cutoff), results, artifacts, notes)
 
 
-def _best(found: pl.DataFrame) -> list[list[Any]]:
+def _best(found: pl.DataFrame) -> list[dict[str, Any]]:
     best = found.sort("metal", "hole", "start", descending=[True, False, False]).head(INTERCEPTS_TOLD)
-    return [list(row) for row in best.select("hole", "start", "end", "length", "grade").rows()]
+    return best.rename({"start": "from", "end": "to"}).select("hole", "from", "to", "length", "grade").to_dicts()
 
 
 def _named(found: pl.DataFrame, name: str, *, has_cut: bool) -> pl.DataFrame:
@@ -116,12 +116,12 @@ def _told(results: dict[str, Any], name: str, cutoff: float) -> str:
     if not results["intercepts"]:
         short = f" of the length asked for ({results['too_short']} shorter)" if results["too_short"] else ""
         return f"no intercept of {name} >= {cutoff:g}{short} in {results['holes']} holes"
-    hole, start, end, length, grade = results["best"][1]
+    best = results["best"][0]
     unit = f" {results['unit_of_length']}" if results["unit_of_length"] else ""
     return (
         f"{results['intercepts']} intercepts of {name} >= {cutoff:g} in {results['holes_with_intercepts']} of "
-        f"{results['holes']} holes; best: {length:.6g}{unit} at {grade:.6g} "
-        f"{name} in {hole} from {start:.6g} to {end:.6g}"
+        f"{results['holes']} holes; best: {best['length']:.6g}{unit} at {best['grade']:.6g} "
+        f"{name} in {best['hole']} from {best['from']:.6g} to {best['to']:.6g}"
     )
 
 
@@ -141,4 +141,20 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        ore zones; mineralised zones; best intersections; drill results; significant intersections; metres at
+        grams per tonne; hits; did we hit ore; width and grade; announcement; press release; high-grade zones;
+        continuous mineralisation; thickness of the ore; internal dilution; cut-off intersections; reportable
+        intervals; pay zones; where is the ore in the hole; economic intervals; downhole intervals that exceed;
+        runs of consecutive samples above; 10 m at 2 g/t; drill highlights; drilling success; ore shoots; from
+        which depth to which depth is it mineralised; vein intercepts; grade envelope; top-cut; merge the
+        high-grade samples into zones; best hits of the campaign; zones where copper stays over for at least;
+        over at least 5 m; ore thickness; strike; grade over width; did the holes hit anything; stretches of
+        high grade; consecutive samples; continuous stretches above; stays above; at least 3 m wide; mineralised
+        sections; intersections; ore zone from to; rich stretches; hit; good intersections; reported as metres
+        at grade; where in the hole is the ore; economic widths; runs of high grade; uninterrupted; wide zones;
+        mineralization; pay; sections of core above a grade
+        """
+    ),
 )

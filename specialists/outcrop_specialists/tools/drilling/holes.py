@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 ONE_HOLE = "(one hole)"
 HOLES_TOLD = 5
+MATCHING_SHARE = 0.5
+"""A column that holds so many of the other table's holes is taken for the holes."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The holes that another table names, and what its file is called."""
+
+    name: str
+    holes: pl.Series
 
 
 def role_column(
@@ -46,6 +56,84 @@ def hole_column(
 ) -> str | None:
     """The column of hole identifiers; None where the table names no holes."""
     return role_column(table, "hole_id", wanted, field, roles)
+
+
+def told_hole(
+    table: Table,
+    wanted: str | None,
+    field: str = "hole",
+    roles: Mapping[str, Role] | None = None,
+    beside: Beside | None = None,
+) -> tuple[str | None, list[str]]:
+    """As `hole_column`; where the names do not tell, the only column that holds the holes of the table `beside`, with
+    a note that says so."""
+    if wanted == "":
+        return None, []
+    if wanted is not None:
+        return find_column(table, wanted, field), []
+    roles = roles if roles is not None else roles_in(table)
+    named = [name for name, role in roles.items() if role == "hole_id"]
+    if len(named) != 1 and beside is not None:
+        known = set(beside.holes.drop_nulls().unique())
+        counts = {name: _hits(table, name, known) for name in named or could_name_holes(table, roles)}
+        matching = [name for name, count in counts.items() if known and count >= MATCHING_SHARE * len(known)]
+        if len(matching) == 1:
+            found = matching[0]
+            note = (
+                f"CHECK: {found!r} of {table.path.name} taken as its holes: no other column holds those of "
+                f"{beside.name} ({counts[found]} of {len(known)}); {field} names another one"
+            )
+            return found, [note]
+    return hole_column(table, None, field, roles), []
+
+
+def beside_of(table: Table, wanted: str | None, field: str) -> Beside | None:
+    """The holes of a table that names them, as they help to find those of another one."""
+    named = [find_column(table, wanted, field)] if wanted is not None else []
+    named = named or [name for name, role in roles_in(table).items() if role == "hole_id"]
+    return Beside(table.path.name, holes_of(table, named[0])[0]) if len(named) == 1 else None
+
+
+def could_name_holes(table: Table, roles: Mapping[str, Role]) -> list[str]:
+    """Columns of text or whole numbers that are labels of some kind."""
+    labels = ("hole_id", "sample_id", "id", "category", "text", "cluster")
+    return [
+        name
+        for name, role in roles.items()
+        if role in labels and (table.schema[name].is_integer() or str(table.schema[name]) == "String")
+    ]
+
+
+def refuse_several_holes(table: Table, depths: pl.Series, roles: Mapping[str, Role], field: str) -> None:
+    """Raises ArgumentError where a table names no holes but seems to hold several: its depths start anew, each time
+    with another value of a column that never comes back to an earlier one."""
+    before = depths.shift(1)
+    restarts = (depths < before).fill_null(False)
+    if not restarts.any():
+        return
+    candidates = []
+    for name in could_name_holes(table, roles):
+        values = holes_of(table, name)[0]
+        changes = values.ne_missing(values.shift(1))
+        runs = int(changes.sum())
+        if bool((changes | ~restarts).all()) and runs == values.n_unique() < len(values):
+            candidates.append(name)
+    if candidates:
+        raise ArgumentError(
+            field,
+            f"{table.path.name} has no column that is named like hole identifiers, but its depths start anew "
+            f"{int(restarts.sum())} times: {field} names the column of holes, perhaps "
+            f"{offered(table, candidates)} (an empty text says that all rows are of one hole)",
+        )
+
+
+def offered(table: Table, names: list[str]) -> str:
+    """The columns that could be meant, for an error."""
+    return told([repr(name) for name in names]) if names else f"none of {told([repr(n) for n in table.columns])}"
+
+
+def _hits(table: Table, column: str, known: set[str]) -> int:
+    return len(known & set(holes_of(table, column)[0].drop_nulls().unique()))
 
 
 def holes_of(table: Table, column: str | None) -> tuple[pl.Series, list[str]]:

@@ -11,14 +11,21 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolArguments, ToolContext
-from outcrop_specialists.tools.drilling.holes import hole_column, holes_of, role_column, roles_in
+from outcrop_specialists.tools.drilling.holes import (
+    Beside,
+    holes_of,
+    refuse_several_holes,
+    role_column,
+    roles_in,
+    told_hole,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
 # Depths closer than this are the same: a tenth of a millimetre, and far above the rounding of decimal depths.
 SAME_DEPTH = 1e-4
-HOLE_HELP = "Column of hole identifiers; found by name where not given."
+HOLE_HELP = "Column of hole identifiers; found by name where not given. An empty text: all rows are of one hole."
 
 
 class IntervalArguments(ToolArguments):
@@ -77,16 +84,28 @@ class Intervals:
         reasons = ", ".join(f"{count} {words[reason]}" for reason, count in left_out.items())
         return [f"{sum(left_out.values())} rows left out: {reasons}"] if left_out else []
 
+    @property
+    def beside(self) -> Beside | None:
+        """What the table tells of the holes of another one; nothing where it names none."""
+        return Beside(self.table.path.name, self.frame["hole"]) if self.hole is not None else None
 
-def read_intervals(context: ToolContext, arguments: IntervalArguments) -> Intervals:
+
+def read_intervals(context: ToolContext, arguments: IntervalArguments, beside: Beside | None = None) -> Intervals:
     """The intervals of a table. Raises ArgumentError where the columns cannot be told."""
-    return intervals_of(read_table(context, arguments.path), arguments.hole, arguments.depth_from, arguments.depth_to)
+    table = read_table(context, arguments.path)
+    return intervals_of(table, arguments.hole, arguments.depth_from, arguments.depth_to, beside=beside)
 
 
 def intervals_of(
-    table: Table, hole: str | None, depth_from: str | None, depth_to: str | None, prefix: str = ""
+    table: Table,
+    hole: str | None,
+    depth_from: str | None,
+    depth_to: str | None,
+    prefix: str = "",
+    beside: Beside | None = None,
 ) -> Intervals:
-    """As `read_intervals`, of a table that was read; `prefix` stands before the names of the arguments in errors."""
+    """As `read_intervals`, of a table that was read; `prefix` stands before the names of the arguments in errors, and
+    `beside` are the holes of another table, by whose names a column that is not named like holes is found."""
     import polars as pl
 
     roles = roles_in(table) if None in (hole, depth_from, depth_to) else {}
@@ -97,8 +116,11 @@ def intervals_of(
             raise ArgumentError(f"{prefix}{field}", f"{table.path.name} has no column that is named like one; name it")
     assert start is not None
     assert end is not None
-    name = hole_column(table, hole, f"{prefix}hole", roles)
+    name, said = told_hole(table, hole, f"{prefix}hole", roles, beside)
+    if name is None and hole is None:
+        refuse_several_holes(table, numeric(table, start, f"{prefix}depth_from"), roles, f"{prefix}hole")
     holes, notes = holes_of(table, name)
+    notes = [*said, *notes]
     frame = pl.DataFrame(
         [
             holes,

@@ -9,10 +9,10 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.drilling.collars import collars_of
-from outcrop_specialists.tools.drilling.holes import role_column, shared_holes
+from outcrop_specialists.tools.drilling.holes import beside_of, role_column, shared_holes
 from outcrop_specialists.tools.drilling.intervals import (
     SAME_DEPTH,
     IntervalArguments,
@@ -45,8 +45,8 @@ class Arguments(IntervalArguments):
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError where columns cannot be told or intervals of one table overlap, DataError for a collar table
     with a hole twice."""
-    left = read_intervals(context, arguments)
     other = read_table(context, arguments.right_path)
+    left = read_intervals(context, arguments, beside_of(other, arguments.right_hole, "right_hole"))
     usable = left.usable()
     wants_collars = arguments.right_depth_from is None and role_column(other, "depth_from", None, "right") is None
     context.report(f"joining {left.table.path.name} with {other.path.name}", 0, left.table.frame.height)
@@ -72,7 +72,7 @@ def _with_collars(
     """Every interval with the columns of its collar, in file order."""
     import polars as pl
 
-    collars = collars_of(other, arguments.right_hole, "right_hole")
+    collars = collars_of(other, arguments.right_hole, "right_hole", left.beside)
     brought = _brought(other, arguments.columns, {collars.hole})
     names = _free_names(left.table.frame.columns, brought, other)
     beside = other.frame.select(pl.col(name).alias(new) for name, new in names.items()).with_columns(
@@ -100,7 +100,9 @@ def _by_overlap(
     """Intervals cut wherever either table has a boundary, so that each piece has one row of each."""
     import polars as pl
 
-    right = intervals_of(other, arguments.right_hole, arguments.right_depth_from, arguments.right_depth_to, "right_")
+    right = intervals_of(
+        other, arguments.right_hole, arguments.right_depth_from, arguments.right_depth_to, "right_", left.beside
+    )
     matching = right.usable()
     refuse_overlaps(left, usable)
     refuse_overlaps(right, matching, "right_path")
@@ -187,4 +189,22 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        assays with lithology; assign rock type to samples; which rock is each sample in; geology to assays;
+        overlapping depth; tag samples with the logged unit; combine from-to tables; collar coordinates onto
+        assays; lithology at the depth; split at boundaries; alteration log and assays; match by hole and depth;
+        flag assays by geology; depth matching; combine downhole logs; coincident intervals; code the assays
+        with geology; structure and assays; geotechnical log; core recovery with assays; depth join; transfer
+        the log to the samples; mineralisation by logged unit; intersect two interval tables; put the geology
+        log beside the chemistry; which formation does the sample lie in; collars onto intervals; drillhole
+        tables into one; sampled stretch of core; put the logged geology next to each assay; what rock do the
+        samples sit in, by depth; add alteration code from the log to assay depths; geology at the assay depth;
+        add the rock; which lithology; combine logs and assays by depth; match depths; rock of each sample;
+        combine geology and assays; logged unit; bring the geology log to the assays; which alteration is at
+        that depth; attach the log by depth; from the lithology table; host rock of the grades; two downhole
+        tables; join on depth; depth ranges; by hole and depth; assign geology; unit of each assay; link assays
+        to the log; mark assays by domain
+        """
+    ),
 )  # fmt: skip

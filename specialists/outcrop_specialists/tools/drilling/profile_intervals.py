@@ -9,10 +9,10 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.drilling.collars import COLLAR_HELP, Collars, collars_of
-from outcrop_specialists.tools.drilling.holes import ONE_HOLE, shared_holes
+from outcrop_specialists.tools.drilling.holes import ONE_HOLE, beside_of, shared_holes
 from outcrop_specialists.tools.drilling.intervals import IntervalArguments, Intervals, overlaps, read_intervals
 from outcrop_specialists.tools.drilling.weighting import assayed_length, metal, weighted_mean
 from outcrop_specialists.tools.multivariate.features import chosen_columns
@@ -44,15 +44,17 @@ class Arguments(IntervalArguments):
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError where columns cannot be told, DataError for a collar table with a hole twice."""
-    intervals = read_intervals(context, arguments)
+    collar_table = read_table(context, arguments.collar_path) if arguments.collar_path is not None else None
+    beside = beside_of(collar_table, arguments.collar_hole, "collar_hole") if collar_table is not None else None
+    intervals = read_intervals(context, arguments, beside)
     table = intervals.table
     names, passed_over = _columns(intervals, arguments)
     rank_by = names[0] if arguments.rank_by is None else find_column(table, arguments.rank_by, "rank_by")
     if rank_by not in names:
         raise ArgumentError("rank_by", f"{rank_by!r} is not among the columns {', '.join(names[:5])}")
     collars = None
-    if arguments.collar_path is not None:
-        collars = collars_of(read_table(context, arguments.collar_path), arguments.collar_hole)
+    if collar_table is not None:
+        collars = collars_of(collar_table, arguments.collar_hole, beside=intervals.beside)
     context.report(f"profiling {table.frame.height} intervals", 0, table.frame.height)
     usable = intervals.usable()
     if usable.is_empty():
@@ -174,11 +176,12 @@ def _with_collar(holes: pl.DataFrame, collars: Collars) -> pl.DataFrame:
 def _results(
     intervals: Intervals, usable: pl.DataFrame, holes: pl.DataFrame, elements: pl.DataFrame, rank_by: str
 ) -> dict[str, Any]:
-    top = [
-        [hole, metal_, grade]
+    # By name, not as rows: what the specialist passes on of it reaches the lead.
+    top = {
+        hole: {"metal": metal_, "grade": grade}
         for hole, metal_, grade in holes.select("hole", f"{rank_by}_metal", f"{rank_by}_grade").head(HOLES_TOLD).rows()
         if metal_ is not None
-    ]
+    }
     kept = ("column", "grade", "max", "unassayed_share", "holes_with_value", "median_hole_grade")
     order = elements.with_columns(is_first=elements["column"] == rank_by).sort("is_first", descending=True)
     results: dict[str, Any] = {
@@ -192,7 +195,7 @@ def _results(
             for row in order.head(ELEMENTS_TOLD).rows(named=True)
         ],
         "ranked_by": f"{rank_by} metal",
-        "top": [["hole", "metal", "grade"], *top],
+        "top": top,
     }
     if elements.height > ELEMENTS_TOLD:
         results["more_columns"] = elements.height - ELEMENTS_TOLD
@@ -203,16 +206,16 @@ def _told(results: dict[str, Any], doubled: int) -> str:
     first = results["columns"][0]
     name, unit = first["column"], results["unit_of_length"]
     where = f"{results['intervals']} intervals, {results['length']:.6g}{' ' + unit if unit else ''} long"
-    holes = "" if results["top"][1:2] and results["top"][1][0] == ONE_HOLE else f" in {results['holes']} holes"
+    holes = "" if ONE_HOLE in results["top"] else f" in {results['holes']} holes"
     if first["grade"] is None:
         return f"{where}{holes}: {name} has no value in any of them"
-    best = results["top"][1]
+    best, figures = next(iter(results["top"].items()))
     text = (
         f"{where}{holes}: length-weighted mean {name} {first['grade']:.6g}, highest {first['max']:.6g}; "
         f"{first['unassayed_share']:.4g} of the length has no {name}"
     )
     if holes:
-        text += f"; most {name} metal (grade x length) in {best[0]}: {best[1]:.6g}"
+        text += f"; most {name} metal (grade x length) in {best}: {figures['metal']:.6g}"
     return text + (f". CAUTION: {doubled} overlapping intervals count twice" if doubled else "")
 
 
@@ -239,4 +242,20 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        grade of each hole; average grade by hole; best hole; which hole is richest; metal content of the holes;
+        gram metres; grade thickness product; accumulation; which drillhole carries the most; hole ranking;
+        total metal; length-weighted average of the whole hole; hole by hole summary; coverage of assays;
+        compare the drill holes; average weighted by sample length; holes side by side; contained metal; overall
+        grade of the drilling; linear grade; which boreholes are the most promising; hole summary; metres
+        assayed; intensity of mineralisation by hole; drillhole averages; most copper overall; metres that were
+        never assayed; percent metres; compare holes by gram-metres; average grade of every borehole, long
+        samples counting more; best borehole; rank boreholes; grade by hole; richest hole; mean per borehole
+        weighted; metal of each hole; long samples count more; what does each hole average; which hole has the
+        most; hole averages; total gold per hole; compare boreholes; grade of the whole hole; hole statistics;
+        overall grade; each borehole's grade; metres times grade; which hole is the best; how much of each hole
+        was assayed; ranking of boreholes; contained; length-weighted
+        """
+    ),
 )

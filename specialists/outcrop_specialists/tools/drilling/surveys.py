@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from outcrop_schemas.errors import ArgumentError, DataError
 from outcrop_specialists.columns.choice import find_column, numeric, numeric_columns
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.tools.drilling.holes import hole_column, holes_of, told
+from outcrop_specialists.tools.drilling.holes import Beside, holes_of, refuse_several_holes, roles_in, told, told_hole
 from outcrop_specialists.tools.drilling.intervals import SAME_DEPTH
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def survey_of(
     azimuth: str | None,
     angle: str | None,
     convention: Convention | None,
+    beside: Beside | None = None,
 ) -> Survey:
     """Raises ArgumentError where a column or the sign of the dip cannot be told, DataError for impossible angles."""
     import polars as pl
@@ -63,7 +64,12 @@ def survey_of(
     depth = _column(table, depth, "depth", ("depth",))
     azimuth = _column(table, azimuth, "azimuth", ("azimuth",))
     angle = _column(table, angle, "dip", ("dip", "inclination"))
-    holes, notes = holes_of(table, hole_column(table, hole))
+    roles = roles_in(table) if hole is None else {}
+    name, said = told_hole(table, hole, "hole", roles, beside)
+    if name is None and hole is None:
+        refuse_several_holes(table, numeric(table, depth, "depth"), roles, "hole")
+    holes, notes = holes_of(table, name)
+    notes = [*said, *notes]
     frame = pl.DataFrame(
         [
             holes,

@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censoring import HARMLESS_SHARE, MOST_SHARE, censored_values
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.geochemistry.ordering import Estimates, kaplan_meier, plain, ros_values
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics.bounded import fitting
@@ -285,4 +285,22 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        mean with values under the detection limit; statistics with less-thans; much of the data is below
+        detection; unbiased mean with non-detects; Kaplan Meier; ROS; Helsel; nondetects; NADA; left-censored
+        statistics; proportion below the reporting limit; how reliable is the mean; half the samples were not
+        detected; median when most are below the limit; percent censored; summary of trace elements; statistics
+        without substituting half; multiple reporting limits; reporting threshold; robust mean of censored
+        assays; what average can I quote when many are not detected; share of non-detects; detection rate;
+        detection frequency; limit of quantification; trace metals in water mostly undetectable; average
+        concentration although many results are less than; survival analysis; most results are non-detect, what
+        is an honest mean; how frequently was it detected; averages that respect the reporting limits; fair
+        average; detected in how many samples; share of results under the limit; mean despite many non-detects;
+        most of the values are less than; how often detected; rarely detected; mainly below the limit; proper
+        statistics for results under the limit; statistics that take limits into account; reliable average with
+        many low values; percentage of undetected; seldom measurable; unquantified; frequency of detection;
+        correct mean when assays are under the limit; what fraction is not detected
+        """
+    ),
 )

@@ -12,7 +12,7 @@ from outcrop_specialists.columns.censoring import censored_values
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.geochemistry import logratios
 from outcrop_specialists.tools.geochemistry.one_unit import one_unit
 from outcrop_specialists.tools.multivariate import features
@@ -279,4 +279,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        closure; constant sum; sum to 100 percent; compositional data; CoDA; aitchison; closed data; clr; alr;
+        ilr; balances; spurious correlation in percentages; relative information; parts of a whole; major
+        oxides; opening the data; centred; simplex; isometric; additive; proportions; oxides add up to one
+        hundred; prepare whole-rock chemistry for multivariate statistics; percentages that depend on each
+        other; whole-rock; relative composition; unit-sum constraint; the closure problem; compositions before
+        PCA; percentages sum to 100 distort correlations; geometry of compositions before multivariate work;
+        data that sum to a whole; sums to 100; percent data before PCA; fixed total; closed to a constant; treat
+        whole-rock analyses as compositions; remove the effect of the constant sum; ratios in log space;
+        transform of proportions; compositional effect; correct for closure; oxides in percent; log of the
+        ratio; geometric mean of the parts
+        """
+    ),
 )

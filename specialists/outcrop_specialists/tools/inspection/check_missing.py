@@ -7,7 +7,7 @@ from pydantic import Field
 from outcrop_specialists.columns.censoring import censored_values, missing_count, qualifier_columns
 from outcrop_specialists.columns.profile import type_name
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 
 COLUMNS_SHOWN = 100
 
@@ -77,4 +77,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        empty fields; blanks; NaN; nulls; unfilled cells; incomplete records; which columns are sparse;
+        percentage filled; how complete is the data; not recorded; absent entries; lost information; data
+        coverage by field; holes in the table; is everything filled in; what share is unknown; how much was
+        never measured; samples without a result; fields with nothing in them; fraction of empty entries; gaps
+        in the data entry; where do we lack measurements; skipped analytes; which parameters were not
+        determined; to what extent was it measured; too incomplete to be of use; not analysed; how many were
+        left empty; which elements were never analysed; how full is the table; how many cells are vacant; data
+        availability; unanswered; where nothing was written; what was not tested; amount of absent data;
+        proportion present
+        """
+    ),
 )

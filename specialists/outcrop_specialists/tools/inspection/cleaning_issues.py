@@ -60,25 +60,32 @@ def outliers(column: pl.Series) -> Issues:
 def term_variants(column: pl.Series) -> Issues:
     """Terms in more than one spelling, by case or blanks: the values that are not in the commonest spelling.
 
-    `untrimmed` counts values with blanks at their ends, `double_blanks` those with several together inside.
+    `untrimmed` counts values with blanks at their ends, `double_blanks` those with several together inside;
+    `spellings` has the other spellings by the one that standardize_terms makes of them: the commonest one without
+    needless blanks, of equally common ones the first in the file.
     """
     groups: dict[str, dict[str, int]] = {}
+    tidied: dict[str, dict[str, int]] = {}
     untrimmed = double = 0
-    for text, count in column.drop_nulls().value_counts().rows():
+    for text, count in column.rename("text").to_frame().drop_nulls().group_by("text", maintain_order=True).len().rows():
         tidy = " ".join(text.split())
         untrimmed += count if text.strip() != text else 0
         double += count if text.strip() != tidy else 0
-        groups.setdefault(tidy.casefold(), {})[text] = count
+        key = tidy.casefold()
+        groups.setdefault(key, {})[text] = count
+        of_term = tidied.setdefault(key, {})
+        of_term[tidy] = of_term.get(tidy, 0) + count
     several = {key: spellings for key, spellings in groups.items() if len(spellings) > 1}
     found: Issues = {name: times for name, times in (("untrimmed", untrimmed), ("double_blanks", double)) if times}
     if several:
         found["term_variants"] = sum(
             sum(spellings.values()) - max(spellings.values()) for spellings in several.values()
         )
-        found["spellings"] = [
-            [cut(text, TERM_CHARS) for text in sorted(spellings)[:SPELLINGS_SHOWN]]
-            for _, spellings in sorted(several.items())[:EXAMPLES]
-        ]
+        found["spellings"] = {}
+        for key, spellings in sorted(several.items())[:EXAMPLES]:
+            kept = max(tidied[key], key=lambda tidy: tidied[key][tidy])
+            others = [cut(text, TERM_CHARS) for text in sorted(spellings) if text != kept]
+            found["spellings"][cut(kept, TERM_CHARS)] = others[:SPELLINGS_SHOWN]
     return found
 
 

@@ -11,7 +11,7 @@ from outcrop_schemas import wire
 from outcrop_specialists.columns.censoring import qualifier_columns
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.inspection.cleaning_issues import column_issues, duplicate_rows, weight
 from outcrop_specialists.tools.publish import publish, relative
 
@@ -91,4 +91,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        what is wrong with this data; problems in the table; faults; errors and inconsistencies; is the data
+        clean; can I trust this file; audit; data validation; sanity check; health check; suspicious entries;
+        dirty data; messy table; things to repair before the analysis; typos; impossible values; negative
+        grades; review the quality of the dataset; list every defect; diagnose; bad data; reliability of the
+        records; pre-flight check; anything odd in here; do I have to fix anything; triage; red flags; mistakes
+        made at data entry; screening for trouble; is it fit for use; garbage in the spreadsheet; anything
+        fishy; what will bite me later; hygiene; what should be corrected up front; what needs fixing; flaws;
+        correct before I start; pitfalls; is it good enough; quality problems; weak points of the table; find
+        mistakes; what looks off; where is the data unreliable; possible problems; review before use; inspect
+        for faults; look for trouble; potential errors; is anything broken
+        """
+    ),
 )

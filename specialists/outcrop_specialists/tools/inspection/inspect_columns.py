@@ -13,7 +13,7 @@ from outcrop_specialists.columns.profile import column_type
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics.bounded import fitting, named
 from outcrop_specialists.tools.statistics.groups import put_figures
@@ -92,7 +92,8 @@ def _figures(table: Table, name: str, counts: pl.DataFrame) -> dict[str, Any]:
             "min": values.min(),
             "median": values.quantile(0.5, "linear"),
             "max": values.max(),
-            "rows_at_min": int((values == values.min()).sum()),
+            # A column of numbers may hold none: all missing, or all below limits that are not said.
+            "rows_at_min": int((values == values.min()).sum()) if len(values) else None,
         }
     elif column.dtype.is_temporal() and counts.height:
         record |= {"min": str(column.min()), "max": str(column.max())}
@@ -152,4 +153,16 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        details of one field; profile of a single column; zoom in on a variable; examine these attributes; range
+        and commonest entries of a field; what is in this column; statistics and top categories of the variable;
+        drill into a column; tell me about the field; characterise a variable; look at particular columns only;
+        value counts with mean and range; more on this attribute; focus on a few fields; deep dive into a
+        column; explain the column; which entries dominate in the field; full picture of one parameter; go
+        deeper into one element; what is this attribute like; only this field and nothing else; more about one
+        column; take a closer look at; closer examination; explore one variable; details on; focus on one
+        parameter; what values does it hold and how many; particulars of a field; look into the column
+        """
+    ),
 )

@@ -16,7 +16,7 @@ from outcrop_specialists.paths import resolve_inside
 from outcrop_specialists.reading.listing import tables_of
 from outcrop_specialists.reading.several import SeveralTablesError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 
 KINDS = {
     "table": "csv tsv txt dat json jsonl ndjson geojson parquet xlsx xls xlsm xlsb ods las rdb",
@@ -141,4 +141,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    told_whole=True,
+    also_called=phrases(
+        """
+        what is in the workspace; which data sets exist; contents of the directory; inventory of the data;
+        available inputs; what did we receive; which documents are on disk; where is the file with; what results
+        were written so far; browse the project; look around; catalogue of sheets; is there a file about; new
+        deliveries from the client; starting point, what do I have; names of the csv and excel workbooks;
+        outputs already produced; find the table that holds the assays; everything stored here; ls, dir; which
+        archives came in; file sizes and kinds; where did somebody put the deliverables; is the sheet somewhere
+        around; remind me what was produced; what can I work with; what is available here; which spreadsheets
+        did they send; where are the results saved; folder overview; name of the file; anything about magnetics
+        in here; where do I find; all sources of information; what have we got; open the project
+        """
+    ),
 )

@@ -5,41 +5,30 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from outcrop_schemas import limits
+from outcrop_schemas import limits, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
-FURTHER_NAMES = 2_000
-FURTHER_NAMES_CHARS = 20_000
 
-
-def preview(frame: pl.DataFrame, rows: int) -> dict[str, Any]:
-    """The first rows as lists of cells: never more than the limits allow, what was left out is counted."""
+def preview(frame: pl.DataFrame, rows: int, characters: int | None = None) -> dict[str, Any]:
+    """The first rows as lists of cells: never more than the limits allow, what was left out is counted. `characters`
+    bounds columns and rows together, of a table of which most columns cannot be shown anyway."""
     shown = frame.head(min(rows, limits.PREVIEW_ROWS)).select(frame.columns[: limits.PREVIEW_COLUMNS])
-    found: dict[str, Any] = {
-        "columns": [cut(name, limits.PREVIEW_CELL_CHARS) for name in shown.columns],
-        "rows": [[cell(value) for value in row] for row in shown.iter_rows()],
-    }
+    found = _of(shown)
+    while characters is not None and len(wire.dumps(found)) > characters and shown.width > 1:
+        shown = shown.select(shown.columns[:-1])
+        found = _of(shown)
     if frame.width > shown.width:
         found["more_columns"] = frame.width - shown.width
     return found
 
 
-def further_names(names: Sequence[str]) -> dict[str, Any]:
-    """Names of columns that are not described: as many as may be told, and the count of those not even named."""
-    told: list[str] = []
-    left = FURTHER_NAMES_CHARS
-    for name in names[:FURTHER_NAMES]:
-        short = cut(name, limits.PREVIEW_CELL_CHARS)
-        left -= len(short)
-        if left < 0:
-            break
-        told.append(short)
-    found: dict[str, Any] = {"more_names": told}
-    return {**found, "not_named": len(names) - len(told)} if len(told) < len(names) else found
+def _of(shown: pl.DataFrame) -> dict[str, Any]:
+    return {
+        "columns": [cut(name, limits.PREVIEW_CELL_CHARS) for name in shown.columns],
+        "rows": [[cell(value) for value in row] for row in shown.iter_rows()],
+    }
 
 
 def cell(value: Any) -> Any:

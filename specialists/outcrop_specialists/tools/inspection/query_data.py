@@ -15,9 +15,9 @@ from outcrop_specialists.columns.censoring import as_written, with_qualifiers
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.expressions.computing import ALLOWED, rows_where
-from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.reading.tables import Table, read_table, width_of
 from outcrop_specialists.tools import claiming
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.inspection.conditions import Operator, Value, rows_that_meet
 from outcrop_specialists.tools.inspection.preview import cell, cut, preview
@@ -30,6 +30,8 @@ DEFAULT_ROWS = 5
 TOLD_VALUES = 10
 CONDITION_CHARS = 200
 DEFAULT_VALUES = 20
+WIDE_CHARS = 450
+"""Rows of a wide table take so much of its answer: as many columns as fit; further ones can be named."""
 
 
 class Arguments(ToolArguments):
@@ -70,7 +72,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     match arguments.operation:
         case "head" | "tail" | "sample":
             chosen = _rows(part, with_qualifiers(table, columns), arguments)
-            results |= {**preview(chosen, limits.PREVIEW_ROWS), "n_rows": chosen.height}
+            room = WIDE_CHARS if width_of(table) > limits.SMALL_TABLE_COLUMNS else None
+            results |= {**preview(chosen, limits.PREVIEW_ROWS, room), "n_rows": chosen.height}
             artifacts = _published(context, table, arguments, chosen)
             results["file"] = artifacts[0].path if artifacts else None
         case "value_counts":
@@ -232,4 +235,22 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        peek at some records; glance at the data; head and tail; a handful of random entries; how often does
+        each code occur; frequency of categories; tally; number of occurrences; unique entries; list all the
+        lithologies; which values does this field take; what is the value for sample; find the record of; is
+        there a sample called; what was measured at; number of records that satisfy a criterion; how many assays
+        exceed; how many fall below; count those over; print a few lines; extract of the table; random subset,
+        draw a subsample; most common category; last entries; raw look at the contents; which holes were
+        drilled; how many holes, wells, sites or stations; how many are larger than; how many are lower than;
+        quick question about the table; what does a record look like; number of analyses per laboratory, year or
+        rock; which names turn up and how frequently; read me the result of one sample; pull some arbitrary
+        lines; number of boreholes that went past a depth; how many are deeper than; what was the reading on
+        that day; show record; get a feel for the rows; distinct codes; what different types are there; how many
+        different; what is in line; list the holes; what labels are used; number of rows with; how many wells
+        have more than; count of analyses above; which companies or loggers appear; tell me the assay of; lookup
+        of one record; browse; see the raw values; first few; the last five; what did sample return
+        """
+    ),
 )

@@ -10,7 +10,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.claims import CheckedClaim, Claim
 from outcrop_schemas.errors import OutcropError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.inspection.claimed_figures import RULE, check
 
 if TYPE_CHECKING:
@@ -94,4 +94,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    told_whole=True,
+    also_called=phrases(
+        """
+        is this number right; fact check; check the report against the data; does the statement hold; true or
+        false; reproduce the figures; audit the conclusions; recalculate what was reported; cross-check the
+        text; are the quoted values correct; validate the statements in my draft; test an assertion; is it
+        correct that; make sure the numbers are not wrong; prove the figures; confirm what somebody wrote;
+        consistency of the manuscript with the table; the consultant says; a press release states; substantiate;
+        trust but verify; correct the record; before publishing, check each quoted result; are they correct;
+        recheck the sums; can the averages be backed up; somebody told me; someone says; does it agree with the
+        data; do the numbers in the text match the table; check my statement; is what they say right; can you
+        confirm; did we calculate correctly; quoted figure; disprove; validate the conclusion; was the number
+        computed properly; double check the result; claimed value; allegedly; true number
+        """
+    ),
 )

@@ -12,7 +12,7 @@ from outcrop_specialists.columns.profile import profile_table
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.reading.types import sentinels_of
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.logs.ranges import range_of
 
@@ -208,4 +208,21 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        log quality; well log check; bad readings; stuck tool; flat line; gaps in the curve; depth coverage of
+        each curve; LAS file; wireline; logging tool; washout; is the gamma usable; first and last reading;
+        sampling step; depth increment; impossible densities; which curves are complete; log coverage;
+        petrophysics; geophysical logs; sonic; neutron; resistivity; curve validity; sensor failure; tool
+        jammed; null readings; logged interval; quality of the wireline data; curve start and stop depth;
+        missing section of the log; constant stretch; borehole geophysics; reliability of the caliper; frozen
+        sensor; well data good enough for interpretation; are wireline measurements complete and believable; did
+        the sonde stick; quality of the logs; is the log usable; bad log data; gaps in the gamma; at which depth
+        does the curve begin; are the curves plausible; malfunction; stuck; where is the log missing; log
+        problems; density log plausible; neutron log; do the curves cover the whole well; measurement errors of
+        the logging; instrument failure; implausible log values; which logs are good; depth sampling of the log;
+        verify the log; validity of the wireline logs; believable; sensor; well logs; constant values in the
+        log; caliper; resolution of the log
+        """
+    ),
 )

@@ -12,7 +12,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.reading.written import written_columns
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features, grouping
 from outcrop_specialists.tools.multivariate.cluster import kmeans_rule
 from outcrop_specialists.tools.multivariate.labelling import labelled, scaled_rows
@@ -236,4 +236,18 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        right number of groups; number of populations; how many families; how many types; how many classes make
+        sense; best k; number of clusters; elbow method; is three or five better; silhouette score; gap;
+        optimum; validate the clustering; cluster validity; too many groups; compare 2 to 10 groups; how many
+        natural divisions; what k to use; support for the number of groups; how many facies; how many distinct
+        populations; number of domains; is there any clustering at all; justify the count of classes; how many
+        kinds are justified; would four classes do better than six; how many groups does the data support; how
+        many groups are there; decide on the number of types; is it two groups or three; number of types; what
+        number of classes is best; reasonable number of groups; how many facies can be told apart; evaluate
+        different numbers of groups; fewer or more classes; test several group counts; is three right; support
+        for five populations
+        """
+    ),
 )

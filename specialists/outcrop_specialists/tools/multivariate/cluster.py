@@ -12,7 +12,7 @@ from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.reading.written import written_columns
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features, grouping
 from outcrop_specialists.tools.multivariate.labelling import labelled, scaled_rows
 from outcrop_specialists.tools.multivariate.separation import Centres, centres_of
@@ -288,4 +288,21 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        natural groups; populations in the data; families; unsupervised classification; segmentation; similar
+        samples belong together; geochemical groups; facies from logs; electrofacies; chemical fingerprints;
+        chemostratigraphy; water types; types of water; typology; machine learning groups; sort samples into
+        kinds; without labels; kmeans; ward; dendrogram; agglomerative; gaussian mixtures; density based;
+        domains; subpopulations; find structure; like with like; assign each sample to a family; classes nobody
+        defined; break the data into families; signatures; self-organised; taxonomy; lithotypes from chemistry;
+        which samples resemble each other; distinct types; categorise automatically; let the data tell which are
+        of the same kind; sort the core into electrofacies; group rocks by chemical signature; which waters are
+        alike; kinds of water; same kind; group by similarity; classify the samples automatically; similar
+        chemistry; find types; divide into natural types; chemical groups; which belong together; groups of
+        similar holes; facies; without prior classes; families of samples; group wells by chemistry; find
+        populations; discover groups; separate the samples into types; unlabelled; pattern groups;
+        classification from the data; form groups; sort by resemblance
+        """
+    ),
 )

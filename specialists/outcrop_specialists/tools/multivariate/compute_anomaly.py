@@ -11,7 +11,7 @@ from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import read_table, write_csv
 from outcrop_specialists.reading.written import written_columns
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.multivariate.scoring import RULES, THRESHOLDS, Method, Scored, score
 from outcrop_specialists.tools.publish import publish
@@ -196,4 +196,19 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        unusual values; stand out; stick out; weird readings; abnormal; exceptional; outlying; suspiciously
+        high; hot spots; geochemical anomalies; above background; extremes; peculiar samples; deviate from the
+        rest; score for unusualness; far from the median; anomalous gold; exploration targets; unexpected; odd
+        results; spikes in the data; enriched relative to background; something out of the ordinary; surprising;
+        do not fit in; prospective samples; background and anomaly; strange measurements; deviants; off the
+        chart; suspects; prospectivity; robust z; three sigma; does anything look abnormal; deserve follow-up
+        since out of the ordinary; well over the local norm; freak values; which samples are special; follow-up;
+        remarkable; strikingly high; high compared with the rest; unusual readings; exceptional samples;
+        curious; conspicuous; extraordinary; hot; stands out from background; deviating; raised levels; alarm;
+        where should we explore; prospective; strangely low; differs from everything else; rare values;
+        interesting samples; suspicious peaks; leading targets; atypical; highly enriched; too good to be true
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.reading.written import written_columns
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.multivariate.compute_anomaly import flag_texts
 from outcrop_specialists.tools.multivariate.scoring import RULES, THRESHOLDS, Scored, score
@@ -240,4 +240,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        tukey fences; 1.5 IQR; boxplot rule; number of outliers per column; odd combination of values; unusual
+        combination of elements; jointly unusual; multivariate; each value is normal but not together; robust
+        covariance; mcd; minimum covariance determinant; distance from the centre of the data; far from the
+        cloud; aberrant samples; leverage; outlying rows; strange mix; deviates from the usual pattern; count
+        the outliers; extreme in several variables at once; does not follow the usual relations between
+        elements; inconsistent chemistry; interquartile fences; gross errors; wild values; possibly erroneous;
+        atypical composition; overall chemistry does not make sense together; points outside the whiskers;
+        number of extreme values for each metal; outside of the box plot whiskers; whiskers; combination of
+        elements is odd; does not fit the pattern; inconsistent with the other elements; unusual as a whole;
+        considering all elements at once; points beyond the fences; values outside the usual range, counted;
+        several variables jointly; all variables together; whole analysis is implausible; robust detection; far
+        out points; how many outliers; outlier counts; analyses that do not make sense
+        """
+    ),
 )

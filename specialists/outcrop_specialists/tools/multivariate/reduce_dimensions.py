@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.multivariate.embedding import tsne
 from outcrop_specialists.tools.multivariate.pca import Components, principal_components
@@ -202,4 +202,19 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        pca; principal axes; factors; factor analysis; eigenvectors; scores and loadings; biplot; two
+        dimensions; fewer variables; compress many elements; latent factors; processes behind the chemistry;
+        summarise thirty elements in two axes; tsne; embedding; project to a plane; dimensionality reduction;
+        main patterns of variation; main components; combine correlated variables; variance explained;
+        eigenvalues; scree; underlying processes; feature extraction; squeeze variables; condense the variables;
+        visualise high-dimensional data; element associations as components; dominant modes; synthetic
+        variables; main hidden processes behind many elements; boil the chemistry down to a few factors; main
+        factors; few factors; combine many variables into a few; what drives the variation; major patterns in
+        the chemistry; hidden factors; summarise many variables; reduce the number of variables; main
+        directions; independent components; many elements into few; underlying factors; overview of all elements
+        in one plane; represent in two dimensions; simplify forty elements; condense; dominant sources
+        """
+    ),
 )

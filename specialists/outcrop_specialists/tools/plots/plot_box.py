@@ -10,7 +10,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, numeric
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
 from outcrop_specialists.tools.plots.colouring import NO_GROUP, Groups, grouping
@@ -147,4 +147,18 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        whiskers; boxes; side by side; compare groups in a picture; distribution per group; quartiles in a
+        picture; tukey plot; spread by lithology chart; visual comparison of groups; one box per rock type;
+        median and quartile graph; group comparison chart; graph of the grade by rock type; violin; candlestick;
+        for each formation a box; illustrate the difference between groups; range per category drawn; figure of
+        ranges by category; medians next to each other; visualise by group; contrast rock types graphically;
+        visual comparison among rock units; illustrate spread by aquifer; spread by group; draw quartiles; boxes
+        for each unit; compare units visually; medians by unit drawn; draw by group; groups side by side;
+        distribution by rock type drawn; visual differences between classes; graph of ranges by unit; a picture
+        of the groups' spread; whisker; compare distributions graphically; ranges by lithology; illustrate; by
+        formation
+        """
+    ),
 )

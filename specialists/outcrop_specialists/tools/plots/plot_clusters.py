@@ -7,7 +7,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.lineage import parameters_of
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
@@ -126,4 +126,18 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        picture of the groups; coloured groups; show the populations; draw the classes; cluster picture;
+        visualise the segmentation; groups in PC space; group colours; display the families; k-means result as a
+        picture; figure of the clusters; plot by label; graph of the classification; see how the groups
+        separate; do the groups overlap; each population in its own colour; facies picture; illustrate the
+        partition; show which samples belong together; panels of the groups; projection of the groups;
+        classified samples drawn; draw the families that came out; do the facies overlap, show me; show the
+        groups; groups drawn; show the classes; plot the result of the clustering; picture of clusters; draw the
+        types; visualise the types; clusters in colour; show the families; display the segments; see the groups;
+        figure with the groups; graph of the groups; overlap of groups; how separate are the groups, visually;
+        draw the populations; colour the samples by their group; classes in colours; the groups that were found
+        """
+    ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, numeric
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.inspection.conditions import rows_that_meet
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
@@ -160,4 +160,19 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        shewhart; warning lines; two and three sigma lines; standards in time; drift in a picture; QC graph;
+        time series of standards; CRM graph; performance over time; results in sequence; process control;
+        batches in order; control lines; levey-jennings; accuracy over time picture; monitor; lab performance
+        picture; graph of reference material results; sequence of blanks; trend of the control sample; cusum;
+        mean and limits lines; picture of the certified values; blank results as a graph; quality control
+        picture; out of control points; check samples by date; OREAS results through time with sigma limits;
+        graph blanks in the order of analysis; reference material through time; sigma lines; limits at three
+        sigma; standard over time; graph of QC; QC picture; by batch order; see the drift; drift drawn;
+        performance graph; draw the standards; draw the blanks; results of controls in a chart; lab quality over
+        time; in order of time; chart of the control samples; time chart; monitor the lab; over the months;
+        action limits; picture of standards over time; plot QC results; control limits drawn
+        """
+    ),
 )

@@ -10,7 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
 
@@ -236,4 +236,18 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        log plot; depth profile; tracks; well display; strip; curves versus depth; composite log; gamma ray log
+        picture; formation tops; picture of the well; grade down the hole; vertical profile; borehole plot; with
+        depth; geological column; curve tracks; lithology log; display the logs; log panel; wireline curves side
+        by side; profile along the hole; how does it change with depth, as a picture; assay profile; triple
+        combo; core log; formation picks; markers; depth on the vertical axis; stratigraphic column; hole
+        profile; geophysical curves drawn; downwards; gamma, density and neutron in tracks; draw grade versus
+        depth for hole 12; versus depth; along the hole; curves drawn; with depth downwards; graph of a well;
+        one hole drawn; show the hole; draw the log; show the well logs; picture of the hole; depth graph; show
+        curves; grade along the hole; section of the hole; logs side by side; draw the assays of a hole; hole 7;
+        well A; over depth; display the gamma; graphic log; log display; plot the log
+        """
+    ),
 )

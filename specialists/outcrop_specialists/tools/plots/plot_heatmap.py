@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
 from outcrop_specialists.tools.statistics.correlations import correlations
@@ -150,4 +150,17 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        correlation picture; coloured matrix; matrix of colours; colour table of correlations; correlogram;
+        which elements go together, as a picture; grid of coefficients; visualise correlations; matrix image;
+        element associations picture; red and blue matrix; clustered matrix; correlation chart; figure of the
+        relations among all elements; colour-coded table; graphic of all pairs; overview picture of
+        relationships; interrelationship graphic; similarity matrix; picture of how all the elements relate;
+        coloured table of coefficients; colours for the coefficients; image of all correlations; relations of
+        all elements drawn; colours show the correlation; all against all; graphic of associations; matrix
+        drawn; coloured squares; one figure for all relations; red for positive; correlations as colours; visual
+        matrix; all pairs; correlation figure; draw correlations
+        """
+    ),
 )

@@ -10,7 +10,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, numeric
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
 from outcrop_specialists.tools.plots.placing import counted, reasons
@@ -156,4 +156,16 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        frequency distribution; bars; bar chart of values; shape of the distribution; bell curve; bimodal;
+        skewed; distribution picture; how are the values distributed; frequency diagram; bin counts chart;
+        spread picture; one peak or two; visualise the distribution; graph of frequencies; modes; unimodal; look
+        of the data; counts in classes as bars; empirical distribution; density of values; tail; picture of one
+        variable; is it bimodal, I'd like to see it; draw how often each range occurs; show the distribution;
+        bars of frequency; visual distribution; see the shape; how is it distributed, as a picture; draw the
+        distribution; distribution graph; number of samples in each class, drawn; symmetric or skewed; look at
+        the distribution; distribution of grades; frequency bars; peaks; two humps; see the spread; bar graph
+        """
+    ),
 )

@@ -13,7 +13,7 @@ from outcrop_specialists.columns import coordinates
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.coordinates import Coordinates
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures, points
 from outcrop_specialists.tools.plots.colouring import Colouring
@@ -175,4 +175,20 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        where are they; locations; geographic; spatial pattern; show the area; bubble map; sites; points in
+        space; plan view; where are the high values; distribution in space; location map; geochemical map;
+        coordinates plot; layout of the holes; collar plan; overview of the survey area; map view;
+        geographically; display positions; spatially; region; hot spots on a map; chart of stations; where was
+        it sampled; picture of the sample positions; cartography; which part of the area is enriched; bird's
+        eye; draw the sites; sampling coverage; in plan; high grades by position; northeast corner; scatter of
+        locations; put the sites on a plan, size or colour by lead; where geographically does it peak; draw
+        where; plan; plan of the holes; where do high values occur; on the ground; show locations; map of; sites
+        on a map; where; draw the locations; collar map; on a plan; arsenic by place; spatial picture;
+        geographical picture; picture of the locations; survey map; dots on a map; see the sites; spatial view;
+        positions drawn; from above; coordinates drawn; where are anomalies; display by location; wells on a
+        map; pattern across the area
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_specialists.columns.censoring import censored_values
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
 from outcrop_specialists.tools.plots.colouring import NO_GROUP, Groups, grouping
@@ -155,4 +155,17 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        normal distribution check; is it lognormal; straight line; q-q; quantile plot; populations as breaks;
+        cumulative frequency; cumulative distribution; CDF; probability paper; normality; breaks in slope;
+        mixture of populations; inflection; normal scores; gaussian or not; background and anomalous population
+        by eye; percentiles axis; is it normally distributed; threshold from a graph; rankit; lepeltier; fit to
+        a normal curve, drawn; kinks; separate populations graphically; graphical test for normality; breaks
+        between background and ore populations on a cumulative graph; cumulative graph; normality picture; is it
+        normal; is it gaussian, graphically; percentile graph; distribution against the normal; straightness;
+        cumulative curve; log-normal; mixed populations graph; several populations on one graph; sigma axis;
+        cumulative percent; bends; kink; graphical threshold
+        """
+    ),
 )

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures, points
 from outcrop_specialists.tools.plots.placing import colours_of, place, report
@@ -75,4 +75,18 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        cross plot; one variable against another; x versus y; points graph; relation between two variables as a
+        picture; bivariate plot; xy graph; harker diagram; graph of; chart of two elements; visualise the
+        relationship; coloured by; dot plot; scattergram; on the x axis; on the y axis; plot two variables; does
+        it look linear; total alkali silica; TAS; discrimination diagram; log-log graph; binary diagram; picture
+        of two columns; draw points; horizontal axis and vertical axis; pair of variables; against time; visual
+        relation; graph Ni against Cr; diagram with silica on the horizontal; against each other; chart with two
+        axes; against; versus; x-axis; relation drawn; dots; plot one element over another; points in a diagram;
+        graph one thing against another; visualise two elements; variation diagram; picture of the relation
+        between; harker; graph with colours by rock; classification diagram; over time; draw as points;
+        scattered points; grade against depth as dots
+        """
+    ),
 )

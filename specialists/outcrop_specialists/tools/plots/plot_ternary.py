@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures, points
 from outcrop_specialists.tools.plots.colouring import Colouring, Groups, Scale, colouring
@@ -142,4 +142,16 @@ TOOL = Tool(
     specialists=frozenset({"plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        triangle; triangular diagram; three components; three parts; three end members; QAP; sand silt clay; AFM
+        diagram; piper; three-way composition; ternary; trilinear; a triangle with three corners; QFL; soil
+        texture; SiO2, Al2O3 and Fe2O3 together; mixing of three sources; proportions of three; three-component
+        composition graph; streckeisen; feldspar classification; apexes; A-CN-K; relative proportions of three
+        oxides; corners; sand-silt-clay triangle; proportions on three corners; three elements at once;
+        three-way; triangle of; Na, K and Ca; three oxides; triangle plot of; mixture of three; sum of three;
+        three variables in a triangle; sediment classes; three end-members drawn; tri-plot; relative amounts of
+        three; corner; three minerals; quartz, feldspar and lithics; carbonate, sulphate, chloride
+        """
+    ),
 )

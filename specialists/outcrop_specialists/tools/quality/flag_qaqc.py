@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.quality.kinds import ROUTINE, kinds_of
 from outcrop_specialists.tools.statistics.bounded import counted
@@ -77,4 +77,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        separate control samples; remove standards and blanks; real samples only; strip the controls; exclude
+        check samples; primary samples; identify standards, blanks and duplicates; sort out the quality control;
+        mark inserted samples; how many control samples; original samples only; genuine samples; laboratory
+        inserts; insertion rate; percentage of QC; CRMs and blanks mixed in with the assays; take the controls
+        out; check assays; before statistics take out; which rows are not true samples; field samples only;
+        routine; sample type; label controls; ordinary samples; QAQC; reference material rows; take the lab
+        inserts out; true rock samples only; how many controls were slipped in; control samples out of the
+        model; keep genuine rock samples; inserts; exclude controls; which are quality control samples;
+        distinguish real samples from inserted ones; number of standards in the batches; take out blanks,
+        standards and duplicates; drop the check samples; not real samples; tell apart true samples and
+        controls; no control material in the statistics; how many inserted; sort by sample type; leave the QC
+        out; only the actual samples; remove the standards from the assays
+        """
+    ),
 )

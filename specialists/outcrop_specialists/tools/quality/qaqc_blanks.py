@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censoring import censored_values
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.quality.analytes import analytes, refuse_empty, sample_column
 from outcrop_specialists.tools.quality.kinds import kinds_of
@@ -205,4 +205,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        contamination; carryover; smearing; cross-contamination; sample preparation; blank failures; cleanliness
+        of the laboratory; barren samples that report grade; sterile samples; barren quartz; coarse blanks; pulp
+        blanks; dirty crusher; dirty equipment; lab blank; field blank; gold in the blanks; blanks with values;
+        contaminated during preparation; pulveriser; residue of the sample before; background of the method;
+        should be zero but is not; blank material; rinse; trip blank; memory effect; carried over from a
+        high-grade sample; was the crusher cleaned; barren material coming back with gold; was the crusher
+        properly cleaned; did material carry over; dirt from the sample before; empty samples show metal;
+        contamination in the lab; samples that should be empty; barren; unclean equipment; did anything smear;
+        traces in the blanks; clean preparation; gold where there should be none; cross contamination between
+        samples; residue; contaminated; preparation hygiene; samples without metal; are blanks clean; zero
+        samples
+        """
+    ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from outcrop_specialists.columns.censoring import censored_values
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.quality.analytes import analytes
 from outcrop_specialists.tools.quality.pairing import Pairs, find_pairs
@@ -184,4 +184,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        repeatability; reproducibility; precision; repeat assays; pairs; replicate; sampling error; nugget
+        effect from duplicates; field duplicates; pulp duplicates; coarse reject duplicates; how well do repeats
+        agree; relative percent difference; RPD; HARD; half absolute relative difference; RMSCV; agreement of
+        original and duplicate; same result twice; scatter between repeats; random error; core halves; quarter
+        core; check assay; umpire laboratory; resplit; precision error; coefficient of variation; consistency of
+        repeated measurements; noise of the assay; how much do two halves differ; second split; twin samples;
+        analytical noise; assay twice, how far apart are the answers; field, coarse and pulp replicates;
+        sampling precision; same sample assayed twice; difference between the two results; two analyses of one
+        sample; how close are repeats; do repeats match; original against duplicate; second assay; how
+        repeatable; replicate analyses; parallel samples; agreement of twin assays; consistent results; precise;
+        splitting error; error of sampling; same sample, other result; variation between repeats; measure again;
+        duplicates scatter; how reproducible
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censoring import censored_values
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.quality.analytes import analytes, refuse_empty, sample_column
 from outcrop_specialists.tools.quality.certified import CertifiedValue, certified_values, key_of
@@ -296,4 +296,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        accuracy; bias; drift; labs that drift; reads too high or too low; certified value; CRM; reference
+        materials; OREAS; within two standard deviations; failed standards; control sample performance; lab
+        performance; is the laboratory right; trueness; systematic error; shift over time; batch failures;
+        re-assay; out of control; calibration of the laboratory; recovery; expected value; quality of the
+        assays; independent reference; SRM; deviation from the recommended value; which batches to reanalyse;
+        westgard; shewhart rules; correct on average; off target; standard reference; does the lab hit the known
+        value; inaccuracy; does the lab hit the certified numbers; are results of the reference off; laboratory
+        accuracy over the campaign; known value; is the lab trustworthy; is the lab accurate; results against
+        certificate; lab too high; lab too low; systematically wrong; deviations from certified; how correct are
+        the assays; bias of the laboratory; known concentration; are the analyses right; certified; control
+        material out of limits; truth; did the lab do its job; acceptable; batches that fail; correctness of the
+        lab; lab shift; lab reading high
+        """
+    ),
 )

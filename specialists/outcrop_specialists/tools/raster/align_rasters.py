@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import RasterArguments, open_raster, publish_raster
 from outcrop_specialists.tools.raster.warping import METHOD_HELP, Method, Target, chosen_method, warped
 
@@ -57,4 +57,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        match pixels; pixels do not line up; same grid; co-registration; same extent and resolution; snap; stack
+        rasters; overlay images; different resolution images; bring two images onto one grid; coregister; pixel
+        by pixel comparison; common grid; harmonise grids; line up; template grid; fit one image to another;
+        magnetics and radiometrics on one grid; make two grids compatible; register; layer stack; superimpose;
+        two scenes with unequal cells; shifted pixels; grids with offset; conform to the reference; cell by
+        cell; both images onto identical pixels; gravity grid must match the dem cell for cell; identical
+        pixels; pixels must match; onto the same pixels; put one grid onto the other; images are offset; combine
+        grids of different resolution; make both images comparable; same pixel size and extent; pixel to pixel;
+        cells must coincide; overlay two grids; fit to the other raster; different cells; image registration;
+        match the raster to the reference; cell for cell; two grids
+        """
+    ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.expressions.computing import compute
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import (
     NewRaster,
     Raster,
@@ -106,4 +106,20 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        band ratio; vegetation index; NDVI; iron oxide ratio; clay ratio; spectral index; map algebra; raster
+        calculator; combine bands; divide bands; difference of two bands; channel arithmetic; hydroxyl; ferrous;
+        gossan; alteration mapping; image arithmetic; normalised difference; water index; NDWI; mask pixels by a
+        condition; pixel formula; highlight iron; aster; sentinel; landsat; subtract one image from another;
+        spectral; vegetation; greenness; reflectance; compute per pixel; burn index; scale the pixel values;
+        thorium potassium ratio image; snow; clay minerals from satellite; calculation with channels; threshold
+        an image; vegetation greenness; quotient of the clay channels, per pixel; difference between two images;
+        formula on pixels; index from satellite channels; compute with pixels; compute with the image; mask the
+        water; iron from the satellite; minerals from satellite; divide one channel by another; channel ratio;
+        alteration minerals in the image; plants; where do plants grow; clay; pixel arithmetic; raster formula;
+        mathematical operation on the grid; multiply the raster; add two grids; ferric; moisture index; band
+        combination; log of the raster; conditions on pixels; dem above a height
+        """
+    ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import (
     NewRaster,
     RasterArguments,
@@ -78,4 +78,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        crop; cut out; trim the image; area of interest; AOI; subset of the image; window; study area; licence
+        area; extract a part of the scene; cut the DEM; bounding box; mask to extent; smaller piece of the
+        raster; tile; restrict the image to the region; chop; section of the satellite picture; zoom to the
+        tenement; only the part over; excerpt of the grid; remove the area outside; frame; limits of the
+        concession; rectangle; snip; cookie cutter; study region; cut the DEM down to our permit; only retain
+        the part of the scene around the mine; smaller area; only our area; cut the image; outside the area is
+        not needed; part of the image; part of the dem; reduce the image to the area; only the area around;
+        within the licence; portion of the image; region of interest; surroundings of the mine; cut out the
+        tenement; limit the scene; subset; restrict the dem
+        """
+    ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import RasterArguments, open_raster, read_band, require_bands, statistics
 
 BANDS_TOLD = 4
@@ -67,4 +67,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        tiff; geotiff; dem; satellite image; image metadata; pixel size; resolution; number of bands; extent of
+        the image; projection of the raster; grid info; gdalinfo; what is in the tif; nodata; range of the
+        elevation model; minimum and maximum of the image; image properties; channels; spatial resolution; grid
+        header; size in pixels; landsat scene; bounding box of the image; picture file; surface grid;
+        geophysical grid; coordinate system of the image; elevation range; raster overview; remote sensing;
+        aerial; describe the scene; value range of each band; image dimensions; about the satellite picture;
+        highest and lowest elevation; facts about the image; how many layers; what resolution; grid file; look
+        at the tif; which projection is the image in; how large is the image; size of the pixels; coverage of
+        the image; about the dem; elevation limits of the dem; range of the pixel values; info on the raster;
+        what does the image show; properties of the grid; how many bands; describe the raster; first look at the
+        image; which area does the image cover; what is in the picture
+        """
+    ),
 )

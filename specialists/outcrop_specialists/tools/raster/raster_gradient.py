@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.neighbourhoods import Gradient, gradient
 from outcrop_specialists.tools.raster.rasters import (
     NewRaster,
@@ -74,4 +74,18 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        steepness; slope angle; how steep; hillslope; direction of the slope; facing; exposure; terrain; relief;
+        edges; edge filter; lineaments; topographic derivative; horizontal derivative; gradient of magnetics;
+        inclination of the ground; which way does it face; downhill direction; steep terrain; morphometry;
+        landslide; hillside; contacts in the grid; sharp changes; escarpment; faults in the image; structural
+        edges; north-facing; derivative; terrain analysis; boundaries in the image; rate of change of elevation;
+        sobel; cliffs; flat areas; ramps; ground too steep to drill; bring out lineaments by edge filtering;
+        which slopes face north; steep; slopes; inclination; edges of the image; orientation of the hillside;
+        how hilly; terrain steepness; edge enhancement; find sharp boundaries; compass direction of the slope;
+        lineament; drill pad; slope map; too steep; flat enough; accessible; gradient magnitude; flanks; fault
+        lines in magnetics; sides of the valley
+        """
+    ),
 )

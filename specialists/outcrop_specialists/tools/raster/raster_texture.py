@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.neighbourhoods import LEVELS, Texture, texture
 from outcrop_specialists.tools.raster.rasters import (
     NewRaster,
@@ -77,4 +77,18 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        roughness; ruggedness; rugged terrain; local variability; focal statistics; neighbourhood; local
+        standard deviation; moving kernel; local entropy; heterogeneity; smooth or rough; haralick; glcm; local
+        range; surface roughness; topographic ruggedness; coarse and fine patterns; spatial variability in a
+        window; busy areas; homogeneous areas; bumpy; local relief; focal filter; pattern of the image;
+        complexity of the surface; kernel statistics; how uneven; granularity; variability around each pixel;
+        jagged ground; how uneven the ground is around each pixel; local variability of backscatter; variation
+        in the neighbourhood; local roughness; rough; smoothness; uneven; pixel neighbourhood; variability in a
+        window; how rough is the terrain; spread of pixel values nearby; window statistics; radar; local
+        contrast; lava or sediment by roughness; local heterogeneity; how much does it vary locally; pattern;
+        rough surfaces
+        """
+    ),
 )

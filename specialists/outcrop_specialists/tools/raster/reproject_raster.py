@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import (
     RasterArguments,
     open_raster,
@@ -84,4 +84,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        change the projection of the image; warp; image to UTM; transform the DEM; image from degrees to metres;
+        coordinate system of the image; gdalwarp; reproject the dem; other CRS for the grid; geotiff into
+        another datum; scene in geographic coordinates; satellite image to national grid; convert the tif to
+        EPSG; map projection of a picture; raster into metric coordinates; elevation model to another zone;
+        regrid to another projection; reference system of the tif; change the datum of the grid; warp the scene;
+        image in lon/lat converted into a zone; put the magnetic grid into our national projection; convert the
+        dem; raster to UTM; image in degrees; grid into another coordinate system; raster projection; transform
+        the picture; convert the grid to metres; image to another zone; grid to the national system; dem to UTM;
+        picture into our coordinate system; re-project the image; different projection for the scene; convert
+        the image; geotiff to UTM
+        """
+    ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import (
     RasterArguments,
     open_raster,
@@ -74,4 +74,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        pixel size; coarser; finer; resolution; make pixels bigger; larger cells; smaller pixels; downscale;
+        upscale; reduce the file size of the image; aggregate pixels; degrade the resolution; change the
+        resolution; 10 m to 30 m; too fine; too detailed; average blocks of pixels; shrink the image; lower the
+        resolution; up-sample; fewer pixels; blocky; thin out the grid; simplify the dem; image too heavy;
+        lighter image; bilinear; double the cell size; cubic; make the elevation model coarser; 30 m pixels to
+        90 m; bigger pixels; larger pixels; reduce resolution; lower detail; lower-resolution image; average
+        pixels; less detailed image; coarse; pixel from 10 m to 50 m; change the pixel; reduce the size of the
+        image; smaller image; finer grid; refine the grid; increase resolution; interpolate the image to finer
+        pixels; coarsen
+        """
+    ),
 )

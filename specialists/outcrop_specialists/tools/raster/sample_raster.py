@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.multivariate.features import free_name
 from outcrop_specialists.tools.raster.rasters import PATH_HELP, Raster, open_raster, read_band, require_bands
@@ -117,4 +117,20 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        elevation from the DEM; altitude of each sample; height at each location; look up pixel values; values
+        under the points; extract to points; raster to points; pixel at the site; attach the elevation; magnetic
+        value at the samples; drape; z from the terrain model; topography at the collars; satellite value at
+        each station; intersect points with raster; grid value at position; add a raster attribute to samples;
+        what is the altitude; add height to the table; read the image at coordinates; point extraction; overlay
+        points on a grid; collar heights; geophysics at the soil sites; slope at each sample; read the magnetic
+        intensity at each soil site; add ground elevation to the collars; image value at each station; height of
+        the collars; pixel value for each sample; elevation of each; grid value at each sample; terrain height
+        at the wells; from the dem; add the altitude; what does the image say at the sites; look up in the grid;
+        take values from the raster; pick up the value; what is the elevation of; gravity at each station;
+        raster value to the table; extract from the image; ground level; assign the pixel; z coordinate; add the
+        geophysical value to each sample
+        """
+    ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.raster.rasters import (
     NewRaster,
     RasterArguments,
@@ -57,4 +57,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        channel; single band; pick channels; red, green, blue; near infrared; RGB; split bands; band subset;
+        only band 4; isolate the channel; separate the layers; false colour composite; layers of the image;
+        reorder channels; drop channels; shortwave infrared; thermal channel; multispectral; take out a layer;
+        first band; keep one layer of the stack; extract the infrared; true colour; panchromatic; thorium
+        channel; bands needed only; export one layer; strip the other channels; isolate the SWIR layers;
+        red-green-blue file from the scene; certain channels; just the infrared; one channel; separate a
+        channel; channels only; only some layers; take the thermal band; layers from the stack; keep the red
+        channel; a few channels of the image; visible bands; single layer; channel 3; pick a band; swir; export
+        band
+        """
+    ),
 )

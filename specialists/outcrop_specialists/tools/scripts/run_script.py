@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.paths import data_file
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.scripts import running
 
@@ -76,4 +76,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        my own code; python program; numpy; custom algorithm; write code; arbitrary calculation; special
+        analysis that nothing else does; execute; programming; pandas; bespoke method; simulation; monte carlo;
+        bootstrap; non-standard; scipy; optimise; solve; fit a custom model; code snippet; random forest; neural
+        network; machine learning model; something not covered by the tools; run this program; advanced
+        computation; fourier transform; iterative algorithm; function of my own; ad hoc analysis; routine in
+        pandas, just run it; none of the tools do this; I wrote a function; user code; free programming;
+        something special; compute it with python; run my program; do it in code; own calculation; not available
+        as a tool; code it; script; try an algorithm; a procedure of my own; programme something; use scipy; no
+        existing tool
+        """
+    ),
 )

@@ -1,4 +1,7 @@
-"""A script at work: started confined, waited for, its answer and its files gathered when it has ended."""
+"""A script or a command at work: started confined, waited for, and what a script gave when it has ended.
+
+What a command gave is told in `commands.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Any
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import DataError
-from outcrop_schemas.protocol import ArtifactKind
+from outcrop_schemas.protocol import Artifact, ArtifactKind
 from outcrop_specialists.guard.script import Script, end_script, has_exited, start_script
 from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
 from outcrop_specialists.tools.publish import publish, relative
@@ -32,7 +35,10 @@ _KINDS: dict[str, ArtifactKind] = {
 
 @dataclass
 class RunningScript:
-    """A script that was started, with what is needed to make a result of it."""
+    """A script or a command that was started, with what is needed to make a result of it.
+
+    A command has one file for all that it says, `output` and `errors` alike, so that it stands there as it came.
+    """
 
     handle: str
     process: Script
@@ -41,6 +47,10 @@ class RunningScript:
     folder: Path
     output: Path
     errors: Path
+
+    @property
+    def is_command(self) -> bool:
+        return self.output == self.errors
 
     def wait(self, seconds: float) -> bool:
         """Whether it has ended within the time."""
@@ -53,18 +63,35 @@ class RunningScript:
 
 # Those that were left running; they end with their specialist at the latest.
 DETACHED: dict[str, RunningScript] = {}
+# Where those that ended last said what they said, to be read on.
+ENDED: dict[str, Path] = {}
+_ENDED_KEPT = 100
+_PYTHON = (sys.executable, "-P")
 
 
-def start(context: ToolContext, saved: Path, inputs: Sequence[Path], handle: str | None = None) -> RunningScript:
-    """Start a saved script in a folder of its own, with its inputs as arguments. Raises DataError."""
-    handle = handle or f"script-{secrets.token_hex(4)}"
+def start(
+    context: ToolContext,
+    saved: Path,
+    inputs: Sequence[Path],
+    program: Sequence[str] = _PYTHON,
+    kind: str = "script",
+    one_output: bool = False,
+    linked: bool = False,
+) -> RunningScript:
+    """Start a saved script in a folder of its own, with its inputs as arguments, and `linked` also under their names
+    in its folder. Raises DataError."""
+    handle = f"{kind}-{secrets.token_hex(4)}"
     folder = context.scratch / handle / "files"
     folder.mkdir(parents=True)
-    output, errors = folder.parent / "stdout.log", folder.parent / "stderr.log"
-    with output.open("wb") as out, errors.open("wb") as err:
+    for name, path in {path.name: path for path in inputs}.items() if linked else ():
+        (folder / name).symlink_to(path)
+    output = folder.parent / ("output.txt" if one_output else "stdout.log")
+    errors = output if one_output else folder.parent / "stderr.log"
+    # Appended, so that what comes by two ways into one file stands there in the order it came.
+    with output.open("ab") as out, errors.open("ab") as err:
         try:
             process = start_script(
-                [sys.executable, "-P", str(saved), *map(str, inputs)],
+                [*program, str(saved), *map(str, inputs)],
                 readable=[str(saved), *map(str, inputs)],
                 writable=[],
                 folder=folder,
@@ -73,14 +100,24 @@ def start(context: ToolContext, saved: Path, inputs: Sequence[Path], handle: str
                 stderr=err.fileno(),
             )
         except OSError as error:
-            raise DataError(f"the script could not be started: {error.strerror or error}") from error
+            raise DataError(f"the {kind} could not be started: {error.strerror or error}") from error
     return RunningScript(handle, process, saved, list(inputs), folder, output, errors)
+
+
+def ended(running: RunningScript) -> int:
+    """End all that it left behind; its exit code, below 0 the signal that ended it."""
+    running.stop()
+    DETACHED.pop(running.handle, None)
+    ENDED[running.handle] = running.output
+    while len(ENDED) > _ENDED_KEPT:
+        del ENDED[next(iter(ENDED))]
+    return int(running.process.returncode)
 
 
 def detached(running: RunningScript, context: ToolContext, seconds: float) -> ToolResult:
     """What is said of a script that goes on: its handle, and where its output is."""
     DETACHED[running.handle] = running
-    log = _place(context, running.output)
+    log = place_of(context, running.output)
     return ToolResult(
         f"The script still runs after {seconds:g} s and goes on; check_script with {running.handle!r} waits for it",
         {"state": "running", "handle": running.handle, "output": log},
@@ -90,11 +127,9 @@ def detached(running: RunningScript, context: ToolContext, seconds: float) -> To
 
 def finished(running: RunningScript, context: ToolContext, tool: Tool) -> ToolResult:
     """The answer and the files of a script that has ended. Raises DataError where it failed."""
-    running.stop()
-    DETACHED.pop(running.handle, None)
-    code = running.process.returncode
+    code = ended(running)
     printed, logged = _tail(running.output), _tail(running.errors)
-    where = _place(context, running.output.parent)
+    where = place_of(context, running.output.parent)
     if code:
         how = f"ended by signal {-code}" if code < 0 else f"exit code {code}"
         said = " | ".join(line.strip() for line in logged.strip().splitlines()[-_ERROR_LINES:])
@@ -108,10 +143,8 @@ def finished(running: RunningScript, context: ToolContext, tool: Tool) -> ToolRe
     answer, notes = _answer(found[-1].strip(), running, context)
     if len(found) > 1:
         notes.append(f"{len(found)} answers were printed; the last one counts")
-    artifacts, more = _published(running, context, tool)
-    missing = [name for name, said in running.process.layers.items() if said != "ok"]
-    if missing:
-        notes.append(f"the script was not confined by: {', '.join(missing)}")
+    artifacts, more = published_files(running, context, tool)
+    notes += unconfined(running)
     results = {"state": "finished", "answer": answer, "script": relative(context, running.saved)}
     told = f"The script ended and wrote {len(artifacts)} files" if artifacts else "The script ended"
     return ToolResult(told, results, artifacts, notes + more)
@@ -127,15 +160,26 @@ def _answer(text: str, running: RunningScript, context: ToolContext) -> tuple[An
         return value, []
     path = running.folder.parent / "answer.txt"
     path.write_text(text, "utf-8")
-    note = f"the answer has {len(text)} characters; all of it is in {_place(context, path)}"
+    note = f"the answer has {len(text)} characters; all of it is in {place_of(context, path)}"
     return text[: limits.SCRIPT_ANSWER_CHARS], [note]
 
 
-def _published(running: RunningScript, context: ToolContext, tool: Tool) -> tuple[list[Any], list[str]]:
-    """Put the files that the script left in its folder into `results/`, with lineage."""
-    artifacts, notes = [], []
+def files_of(running: RunningScript) -> list[Path]:
+    """The files that it left in its folder, links and hidden ones aside."""
     files = sorted(path for path in running.folder.rglob("*") if path.is_file() and not path.is_symlink())
-    files = [path for path in files if not any(part.startswith(".") for part in path.relative_to(running.folder).parts)]
+    return [path for path in files if not any(part.startswith(".") for part in path.relative_to(running.folder).parts)]
+
+
+def unconfined(running: RunningScript) -> list[str]:
+    """A note where the kernel did not take a layer of its confinement."""
+    missing = [name for name, said in running.process.layers.items() if said != "ok"]
+    return [f"it was not confined by: {', '.join(missing)}"] if missing else []
+
+
+def published_files(running: RunningScript, context: ToolContext, tool: Tool) -> tuple[list[Artifact], list[str]]:
+    """Put the files that it left in its folder into `results/`, with lineage."""
+    artifacts, notes = [], []
+    files = files_of(running)
     for path in files[: limits.SCRIPT_FILES]:
         published = publish(
             context,
@@ -150,11 +194,11 @@ def _published(running: RunningScript, context: ToolContext, tool: Tool) -> tupl
         )
         artifacts.append(published.artifact)
     if len(files) > limits.SCRIPT_FILES:
-        notes.append(f"{len(files) - limits.SCRIPT_FILES} more files stay in {_place(context, running.folder)}")
+        notes.append(f"{len(files) - limits.SCRIPT_FILES} more files stay in {place_of(context, running.folder)}")
     return artifacts, notes
 
 
-def _place(context: ToolContext, path: Path) -> str:
+def place_of(context: ToolContext, path: Path) -> str:
     """A path in the scratch folder as it is told: relative to the workspace, where it lies in it as a rule."""
     return relative(context, path) if path.resolve().is_relative_to(context.workspace) else str(path)
 

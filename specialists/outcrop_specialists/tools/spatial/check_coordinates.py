@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.spatial.places import PlaceArguments, Places, places_of
 
@@ -150,4 +150,21 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        wrong location; plotted in the wrong place; lat and long swapped; in the sea; in the ocean; zero zero;
+        off the map; outside the licence; outside the area; location errors; GPS errors; position errors;
+        mislocated; coordinates missing; stacked points; extent; bounding rectangle; sign of the longitude;
+        hemisphere; typos in coordinates; far away from all the others; are the positions plausible; same spot;
+        x and y flipped; validate the locations; samples on top of each other; where is the survey area; spatial
+        outliers; suspicious positions; null island; wrong continent; area covered by the sampling; do any
+        points fall outside; stations fall outside the permit; dots land in the Atlantic; do two holes share a
+        position; outside of the property; in the wrong country; position is impossible; same position;
+        misplaced; wrong place; are the locations correct; x and y mixed up; latitude and longitude exchanged;
+        where do the coordinates lie; far off; shared position; locations with errors; zeros as coordinates;
+        strange location; location quality; extent of the survey; suspicious location; samples outside the area;
+        point far away; identical coordinates; in the water; plausibility of positions; sits on top of another;
+        wrong hemisphere; check locations; in Africa
+        """
+    ),
 )  # fmt: skip

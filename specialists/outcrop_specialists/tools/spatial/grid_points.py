@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns, numeric
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.spatial import grids
 from outcrop_specialists.tools.spatial.places import PlaceArguments, Places, places_of, refuse_impossible_degrees
@@ -143,4 +143,21 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        interpolation; surface from points; contour; raster from samples; map surface; spread onto a regular
+        net; estimate between samples; estimate at places without samples; inverse distance weighting; block
+        model; heat surface; continuous surface; regular lattice; predict in between; fill the space between
+        samples; mesh; nearest-neighbour interpolation; triangulation; grid cells; griddata; scattered
+        measurements; area averages on a net; kriging; isolines; cell declustering; surface of concentrations;
+        elevation model from points; digital surface; soil grid; values on nodes; patchy samples into a complete
+        map; smooth map of; contourable surface out of the soil results; fill in between the sample sites;
+        surface; values between sites; estimate where nothing was sampled; interpolated map; grid the results;
+        continuous map; in between the samples; contour the results; make a grid; block averages; regular
+        spacing; unsampled places; spread the values; complete coverage; predict at unsampled locations; raster
+        of the assays; smooth surface; map out a continuous field; turn points into a raster; what would it be
+        between; isopach; top of the formation as a surface; water table surface; contouring; interpolate
+        between wells; values everywhere
+        """
+    ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.multivariate.features import free_name
 from outcrop_specialists.tools.spatial.places import (
@@ -143,4 +143,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        closest; how far away; distance between; proximity; neighbours; near to; spacing of samples; spacing of
+        holes; nearest drillhole; how close is; next well; distance to the fault; distance to the river; buffer;
+        within a radius; attach the closest station; assign to the nearest; sampling density; spatial join;
+        which is next to; isolated samples; how dense is the sampling; adjacent; closest known deposit; distance
+        in metres between two point sets; pair up by location; vicinity; within 500 m; surrounding; kilometres
+        from; average separation; near the mine; twin holes; matching soil samples to drill collars by position;
+        upwind source; how dense is our drilling; which stream sample is beside which deposit; distance to the
+        closest road; how far is each; beside; density of the drilling; distance to; the closest well; which is
+        closest; next to; within reach of; hole spacing; how far to the next; spacing; closest to; drill
+        spacing; distance from the river; near the fault; neighbour; which samples are close to; sampling
+        interval; how close together; near a road; close by; who is next; minimum distance; distances
+        """
+    ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.spatial import reference_systems as systems
 from outcrop_specialists.tools.spatial.places import PlaceArguments, Places, places_of, refuse_impossible_degrees
@@ -157,4 +157,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        projection; coordinate system; CRS; datum shift; degrees to metres; latitude and longitude to UTM; UTM
+        zone; lat/lon; geographic to projected; decimal degrees; grid coordinates; Gauss-Krüger; national grid;
+        transform positions; GPS to map grid; eastings and northings to degrees; MGA; ED50; NAD27; ETRS; old
+        maps datum; metric coordinates; convert the locations; GDA; change of reference system; WGS84 lat long
+        columns for Google Earth; spatial reference; zone 33; map projection of points; local grid; convert
+        position to longitude; planar coordinates; to MGA zone 51; need lat and lon for Google Earth; shift the
+        wells from NAD27; into degrees; into UTM; into metres; into another coordinate system; from local datum;
+        convert positions; coordinates for GPS; lat and long from easting and northing; which zone; geographic
+        coordinates; degrees minutes; another datum; transform the positions of the wells; coordinates in
+        metres; change the system of coordinates; for use in a GIS; for use in a GPS; to longitude and latitude;
+        from Gauss-Kruger; Lambert; eastings
+        """
+    ),
 )  # fmt: skip

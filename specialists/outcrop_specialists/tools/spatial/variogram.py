@@ -10,7 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, numeric
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.derived import publish_frame
 from outcrop_specialists.tools.spatial import variograms
 from outcrop_specialists.tools.spatial.places import (
@@ -136,4 +136,20 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        spatial correlation; autocorrelation; spatial dependence; how far apart are samples still similar;
+        nugget; sill; range; geostatistics; semivariance; continuity of grade; kriging model; structure
+        function; how far does a sample speak for its surroundings; distance of influence; spatial structure;
+        drill spacing; how similar are neighbours; decorrelation distance; zone of influence; resemblance with
+        distance; experimental variogram; lag; isotropic; variography; scale of variability in space; does
+        similarity fade with separation; how far to extrapolate; short-range variability; moran; patchiness;
+        correlogram; up to what separation do assays still tell about each other; effect and range of the
+        copper; similar at what distance; how far is a sample representative; spatial variability; does distance
+        matter; separation; similarity against distance; spatial range; nearby samples alike; how fast does
+        similarity drop with distance; dependence on distance; range of influence; kriging; geostatistical; how
+        far can we interpolate; how far apart may samples be; structure in space; correlated in space; sampling
+        distance needed; distance at which samples are independent; representative distance
+        """
+    ),
 )

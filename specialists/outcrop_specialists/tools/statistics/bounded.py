@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 from outcrop_schemas import limits, wire
 
-ANSWER_CHARS = 1_200
-"""What a tool aims at for its whole answer as compact JSON."""
 RECORDS_CHARS = 600
 """What the records of one answer may take of it."""
 NAMES_SHOWN = 6

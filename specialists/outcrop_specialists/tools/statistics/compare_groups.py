@@ -12,7 +12,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics import comparing
 from outcrop_specialists.tools.statistics.bounded import counted, fitting, named
@@ -298,4 +298,23 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        is the difference real; statistical significance; just chance; coincidence; significantly higher;
+        hypothesis test; between two populations; different from each other; differs by rock type; kruskal;
+        wilcoxon; welch; student; post hoc; analysis of variance; is one group richer than the other; before and
+        after; upstream and downstream; treated and untreated; p value; null hypothesis; do the two laboratories
+        differ; association of two categories; independence of categories; does lithology matter; effect of the
+        group; more than random; statistically distinguishable; evidence of a difference; same distribution;
+        equal means; really higher; confidence that they differ; contrast; influence of a factor on a
+        measurement; odds; giving systematically different answers; exceed elsewhere by more than luck; does it
+        depend on the host rock; is the difference systematic; more than chance; statistically speaking; real
+        difference; differ between areas; is it different; are two groups alike; higher in one than the other;
+        by more than luck; does it matter which; dependence on a category; is there an effect; does the style
+        depend on the rock; prove that one is higher; reliable difference; test; after the remediation; winter
+        and summer; north and south; verify that groups differ; statistically; could it be accidental;
+        association between two codes; is one area more contaminated than another; difference between two
+        methods; depends on rock type
+        """
+    ),
 )

@@ -12,7 +12,7 @@ from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.tools import claiming
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.publish import Published, publish
 from outcrop_specialists.tools.statistics.bounded import fitting_list, named
@@ -265,4 +265,20 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        go together; move together; vary together; associated elements; co-vary; pathfinders of gold; dependence
+        between variables; linked; Pearson's r; Spearman's rho; Kendall's tau; strength of the relationship;
+        what controls; connected with; related to; accompany; predictors of; rise and fall together; rank
+        correlation; inverse relationship; mutual dependence; companions; tracks; sympathetic; antipathetic;
+        covariance; similarity between elements; geochemical affinity; which elements behave alike; is there a
+        link between; collinear variables; goes up when another goes up; proxies for; elements that travel with;
+        strongest partner of; what does gold travel with; when one climbs does another climb as well; best
+        indicator element for; does it increase together; relation of elements; are they related; which elements
+        follow each other; goes along with; depends on; go hand in hand; parallel behaviour; tied to; common
+        occurrence; indicator element; which variables are linked; partners; strongest link; does one follow the
+        other; interplay; relations among the elements; similar behaviour; associated with; joint behaviour; in
+        step with; redundancy among variables; when one falls the other rises; best pathfinder
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics.bounded import fitting, named
 from outcrop_specialists.tools.statistics.groups import ALL_ROWS, put_figures, rows_by_group
@@ -296,4 +296,23 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        best-fit line; straight line; equation that predicts; predict one from another; estimate from;
+        calibrate; calibration; linear fit; slope; how much does it increase per unit; dependence on depth;
+        trend over time; rate of change; gradient with depth; multiple regression; coefficients; R squared;
+        goodness of fit; explain variation; model for; unexplained part; residual; conversion between two
+        methods; increases per year; decline; long-term trend; rising or falling over the years; line through
+        the points; coefficient of determination; ordinary least squares; robust fit; portable XRF against
+        laboratory; density from iron; interpolation formula; forecasting; response to; controls on;
+        proportional to; temperature gradient; what drives it; how many degrees per 100 m; turn handheld
+        readings into lab equivalents by a line; how much has it dropped a year; model one element as a function
+        of others; decline per year; per metre of depth; change per unit; how strongly does it respond; line;
+        fit; function of; predict; convert readings by a calibration line; rate; yearly change; geothermal
+        gradient; increase with depth; linear dependency; how much more for each; explain one variable by
+        others; relationship as an equation; slope of the line; trend; how fast does it fall; estimate one
+        element from others; drop over time; formula from data; dependent and independent variables; what
+        explains; influence of several variables on one; corrected to the laboratory
+        """
+    ),
 )

@@ -12,7 +12,7 @@ from outcrop_specialists.columns.choice import find_column, find_columns, numeri
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.tools import claiming
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.statistics.bounded import fitting
@@ -299,4 +299,21 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        descriptive statistics; basic stats; average; typical level; mean and spread; variability; range; centre
+        and spread; quartiles; quantiles; five-number summary; highest and lowest; how much does it vary;
+        variance; dispersion; standard error; average by rock type; mean grade of each unit; statistics by
+        lithology; overall grade; expected value; midpoint; statistics table; how high is it on average; usual
+        concentration; by group statistics; interquartile range; P90; P10; 95th percentile; total amount; grand
+        mean; numbers that describe the distribution; weighted average; background level; norm; normal content;
+        central tendency; how do rock types compare on average; extremes; skewed; coefficient of variation; what
+        does it usually come out at; tenth and ninetieth percentile; centre and scatter of each formation; usual
+        value; mean value; figures for each element; average of; how much is there typically; average in the
+        different aquifers; what level is normal; key figures; basic numbers; numbers by rock type; what is the
+        mean; how variable; mean and variation by; middle value; lowest and highest; range of values; how are
+        levels across units; average concentration by; overview of the values; statistical overview; parameter
+        statistics; compare averages; mean for each formation; how strongly does it fluctuate; median
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.coordinates import naming_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -247,4 +247,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        group by; roll up; total per hole; average for each station; monthly mean; yearly average; sum by
+        lithology; one line per site; mean of each well; condense to one record per group; per borehole; cell
+        average; block average; summarise into a table by group; subtotals; collapse repeated measurements;
+        average the replicates; count per category as a table; daily to monthly; combine many rows into one;
+        statistics by group as a new table; tonnage-weighted average; mean by formation; average duplicates into
+        one; consolidate by station; for every well a single row; yearly totals; reduce to group level; regrid
+        to coarse squares; one figure per borehole and year; collapse repeat readings into averages; yearly sums
+        by gauge; per well one number; averages for each month; per station and date; sums per; total by; by
+        year; by unit as a table; each site once; merge repeated measurements; reduce to one value per site;
+        mean per; average of each sample's replicates; by block; condense; one value for each; seasonal means;
+        sum up; quarterly averages; combine readings of one day
+        """
+    ),
 )

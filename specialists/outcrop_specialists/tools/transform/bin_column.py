@@ -10,7 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -147,4 +147,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        classes; categories from numbers; intervals of values; low, medium and high; quartile classes; grade
+        bands; depth ranges; age classes; discretise; turn a number into a category; group by ranges; histogram
+        classes as a column; percentile classes; cut into bands; tertiles; quintiles; deciles; equal-sized
+        groups by value; depth slices; ranges of 50 m; stratify by depth; colour classes; grade shells; ordinal
+        scale; chop a continuous variable; brackets; ranges of concentration; assign a level; slabs; split a
+        variable at breakpoints; chop the section into slices; weak, medium, strong; equally populated groups;
+        grade class; divide values into ranges; steps of 25 m; four groups by value; split into equal parts;
+        levels; rating from numbers; low and high; every 10 metres a class; bands of concentration; ordinal
+        classes; class limits; convert numbers into groups; put values into ranges
+        """
+    ),
 )

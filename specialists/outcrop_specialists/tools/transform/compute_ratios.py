@@ -11,7 +11,7 @@ from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.columns.units import is_same_unit
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -98,4 +98,16 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        divide one element by another; quotient; proportion of two elements; Cu over Zn; K/Al; Sr/Y; Th/U;
+        Rb/Sr; La/Yb; element quotient; fertility indicator ratio; relative abundance of two elements; numerator
+        and denominator; redox proxy V/Cr; pathfinder ratio; sodium to calcium; division of two columns; anion
+        ratio; Zr/Ti; immobile element ratio; one divided by the other; mineral vector from two metals; chloride
+        to bromide; ratios for provenance; V divided by Cr; Th over U; one over another; fraction of one element
+        to another; quotient of two; relative to; elements divided; proportion between; to each other; per unit
+        of another element; ratio in every layer; parts of one to parts of the other; normalise by aluminium;
+        divided by titanium
+        """
+    ),
 )

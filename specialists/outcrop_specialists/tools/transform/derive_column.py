@@ -10,7 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.expressions.computing import ALLOWED, Computed, compute
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -141,4 +141,23 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        formula; equation; new variable; calculated field; computed field; arithmetic on columns; sum of several
+        columns per row; difference between two columns; product of two columns; index of alteration; weathering
+        index; CIA; mg number; alteration index; magnesium number; oxide to element factor; if-then-else class;
+        conditional flag; extract the year or month from a date; interval length from depths; shale volume from
+        gamma; clay fraction; porosity from density; water saturation; total alkalis; ionic balance; hardness
+        from calcium and magnesium; apply an expression; row-wise calculation; metal equivalent; copper
+        equivalent grade; add a field; work out for each sample; user-defined function of columns; net smelter
+        return; concatenate two text columns; multiply grade by thickness for each row; season from the month;
+        calculate an expression per sample; hardness of water out of Ca and Mg; label rows as oxidised or fresh
+        by a rule; gold equivalent; prices; combine columns by a formula; add up the oxides; total of elements
+        for each row; thickness from top and bottom; new field by a rule; if this then that; label rows when;
+        otherwise; subtract one column from another; multiply two columns; square root; mark rows by several
+        conditions; index from several elements; factor times; midpoint of the interval; age in years from a
+        date; assign a class by conditions; compute per sample; calculation with columns; mass balance; sum of
+        rare earths; recovery; convert by a formula; saturation index
+        """
+    ),
 )

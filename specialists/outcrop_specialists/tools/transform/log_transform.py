@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -105,4 +105,15 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        log scale; natural logarithm; base ten; skewed distribution; right-skewed data; reduce the skew; make it
+        normal; lognormal; closer to gaussian; compress the high values; tame a long tail; ln; log10; orders of
+        magnitude; heavy tail; transform before statistics; bell-shaped; symmetrise; strong positive skewness;
+        values spread over decades; take the logarithm because of zeros log1p; dampen extremes; linearise
+        exponential data; span four decades; ln of the metals; take the log; concentrations over many
+        magnitudes; logarithmic values; on a log basis; transform skewed; make symmetric; logs of; decimal
+        logarithm; shrink large values; range too wide; multiplicative; squash the large values; exponential
+        """
+    ),
 )

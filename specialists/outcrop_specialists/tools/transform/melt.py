@@ -11,7 +11,7 @@ from outcrop_specialists.columns import censoring
 from outcrop_specialists.columns.choice import find_columns, numeric
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 
@@ -130,4 +130,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        long format; stack the element columns; tidy data; columns into rows; one measurement per row; gather;
+        name-value pairs; flatten a wide table; list of results; lengthen; key-value; tall table; each analyte
+        as its own line; prepare for a database import; wide matrix to a list; one observation per record;
+        unstack the header into a field; columns of months into rows; parameter and result fields; from crosstab
+        to list; turn the headers into values; turn the headings into a field; matrix into a flat list; flat
+        list for our database; one line per sample and element; columns become rows; list form; element names
+        into one column; single value column; one result per line; from wide to tall; restructure for plotting;
+        normalise the table for the database; flatten; variable and value; unroll; one record for each
+        measurement
+        """
+    ),
 )

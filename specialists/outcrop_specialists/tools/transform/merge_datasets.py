@@ -10,7 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import keys as of_keys
 from outcrop_specialists.tools.transform import made
@@ -256,4 +256,21 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        combine with another table by identifier; lookup; VLOOKUP; attach attributes; enrich with; add fields
+        from another sheet; match records by key; link tables; link the sample list with the results; bring in
+        coordinates; common key; relate two spreadsheets; records without a counterpart; unmatched; which are
+        missing in the other file; left join; SQL join; connect by sample number; side by side; append columns;
+        foreign key; orphans; compare identifiers of two lists; marry up; add the descriptions to the assays;
+        one table out of two by ID; field notes and laboratory results together; in one list but absent from the
+        other; reference table; transfer an attribute by code; cross-reference; attach elevations by hole ID;
+        add results to the register; sample numbers that never came back; in the list but not in the results;
+        missing in the other table; add a column from the other file; look up by code; bring the two tables
+        together by number; which have no match; sent but not returned; add the collar information; register;
+        attach by ID; by common identifier; supplement; complete one table with another; add information from
+        another; join on; both files; put next to each other by sample; compare two lists of samples; dispatch
+        list; bring over by ID; find what is absent in the second table; two sources
+        """
+    ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.transform import made
 from outcrop_specialists.tools.transform.scaling import Scaling, scale
 
@@ -74,4 +74,16 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        between zero and one; 0-1 range; common scale; feature scaling; same range for all variables; bring to
+        comparable magnitude; divide by the maximum; rescale by quartiles; squeeze into the unit interval; scale
+        invariant of outliers; percent of maximum; min and max; make variables of unlike size comparable;
+        equalise the ranges; robust scaler; normalised gamma; unit range; fraction of the largest value; fit
+        onto the interval; stretch so that it runs from 0 to 1; scale by the highest reading; put on a scale
+        from zero to one; compress to a unit scale; relative to the maximum; rescale; same scale; lowest becomes
+        0 and highest becomes 1; range scaling; as a fraction of the peak; divide by the peak; adjust to a
+        common range; scaled
+        """
+    ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 
@@ -167,4 +167,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        spread; wide format; crosstab; cross-tabulation; one field per analyte; parameters as columns; unstack;
+        matrix of samples and elements; long list to a table; rows into columns; each element in its own column;
+        lab export with one line per result; samples as rows and analytes across; transpose the parameters;
+        reorganise results by parameter; dates down, stations across; widen; turn measurement records side by
+        side; database dump with name and value fields; from key-value to table; two-way table; one line for
+        every analyte; parameters across the top; samples down the side; want a matrix; turn lines into columns;
+        separate columns for each parameter; results of one sample in one row; element names as columns; from
+        list to matrix; bring to a table with one row for each sample; across; each parameter a column; lab
+        delivers result by result; rearrange rows to columns
+        """
+    ),
 )

@@ -10,7 +10,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.expressions.computing import ALLOWED, compute
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -141,4 +141,19 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        the best samples; the richest; highest values; lowest values; order by; sort descending; largest first;
+        top five; maximum of each hole; worst; league table; leaderboard; most contaminated; strongest; biggest;
+        greatest; ranking of wells; ascending; most enriched; the ten poorest; prioritise targets; shortlist;
+        which come first; order the table; peak values; most promising; the deepest, the oldest, the latest; top
+        n of each group; bonanza grades; hot list; arrange from largest to smallest; winner; most extreme
+        assays; highest concentration; name the five most polluted; who has the maximum; order of priority;
+        single strongest assay in each hole; five richest; ten highest; where is it greatest; which is the most;
+        which has the least; the largest first; first places; top of the list; which sample has most; peak assay
+        of each hole; which station is worst; list from best to worst; sorted by grade; which one is the
+        cleanest; put in order; max of each; which holes come out on top; biggest to smallest; record holder;
+        highest reading; the lowest five
+        """
+    ),
 )

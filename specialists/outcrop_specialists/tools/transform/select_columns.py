@@ -10,7 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 
@@ -121,4 +121,18 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        fewer fields; rename headers; better column titles; drop unneeded fields; order of the columns; take
+        only certain variables; pick variables; hide columns; trim the width of the table; headings; delete a
+        field; keep identifiers and gold only; change the name of a field; attributes subset; rearrange fields;
+        narrow the sheet; get rid of some variables; cryptic headers; titles; strip the columns that are not
+        needed; move a column to the front; only the fields I care about; column names should be; slim table;
+        call the field something else; throw away comment fields; slimmer sheet with just some columns; change
+        headers; only coordinates and one element; new header names; strip everything but a few columns; omit
+        columns; columns not needed; put the identifier first; instead of the old name; rename the field; call
+        it; drop the fields; leave just these variables; cleaner headings; without the comments; send me only
+        the columns; relabel the header; take away fields; swap columns; fewer variables in the file
+        """
+    ),
 )

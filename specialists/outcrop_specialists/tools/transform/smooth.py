@@ -12,7 +12,7 @@ from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.profile import column_type
 from outcrop_specialists.columns.roles import ColumnFacts, roles_of
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -245,4 +245,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        noisy curve; remove spikes; despike; noise reduction; running average; rolling window; filter the log;
+        low-pass filter; denoise; trend of a series; wiggly; jagged; median of neighbours; sliding window;
+        smoothen the time series; average along the hole; savgol; reduce the scatter down the hole; calm down;
+        jitter; high-frequency fluctuations; flatten the noise; boxcar; seven-point average; moving mean of
+        monthly readings; suppress short-wavelength variation; erratic signal; iron out the wiggles; five-point
+        running mean; get rid of electronic noise; less jumpy; irregular signal; even out; damp the
+        fluctuations; running; rolling; clean the curve of spikes; remove short peaks; blur the log; average
+        over a window; take out the noise; filter the series; smoother line; reveal the trend beneath the noise;
+        jumpy readings
+        """
+    ),
 )

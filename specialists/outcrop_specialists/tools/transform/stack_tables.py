@@ -10,7 +10,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.columns.units import is_same_unit
 from outcrop_specialists.reading.tables import Table, read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.publish import relative
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -212,4 +212,17 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        one below the other; concatenate; union; pile up; put the batches together; combine several deliveries;
+        merge files of the same layout; one table from many files; all years in one; append records; identical
+        columns; join vertically; several campaigns; glue files end to end; monthly files into one; collect
+        sheets; multiple certificates; row bind; rbind; bulk import; consolidate the batches; same format;
+        extend the table with new records; add the latest results at the bottom; unify the yearly exports;
+        assemble all sheets; compile the lab batches; glue quarterly exports into one; four campaigns share a
+        layout; one long table; same layout; several files into one; all campaigns together; one file out of
+        many; sheets below each other; join the years; identical structure; add new rows; six files; pool the
+        batches; put campaigns together; one after another; string together; make one big file; merge all months
+        """
+    ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.transform import made
 from outcrop_specialists.tools.transform.scaling import Scaling, scale
 
@@ -55,4 +55,16 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        mean zero and unit standard deviation; centre and scale; centring; autoscaling; standard score; number
+        of standard deviations from the mean; how many sigmas; comparable variables before PCA; subtract the
+        mean and divide by the standard deviation; whitening; equal variance; studentise; put elements on the
+        same footing; level the batches against each other; remove level differences between groups; sigma
+        units; centred with equal spread; so that no element dominates by its magnitude; dimensionless; express
+        as deviations in sigma; same variance; centre the variables; how many deviations from the average;
+        subtract the average; remove the mean; unit spread; zero average; scale by the spread; deviations from
+        the mean; equal weight to all elements; z transform; centred values; relative to mean and spread
+        """
+    ),
 )

@@ -11,7 +11,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import read_table
-from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult
+from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 from outcrop_specialists.tools.statistics import bounded
 from outcrop_specialists.tools.transform import made
@@ -133,4 +133,19 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    also_called=phrases(
+        """
+        exceeds; exceedance of a guideline; above the limit; higher than the regulatory value; guideline value;
+        drinking water standard; cutoff grade; mark the samples that pass; over the limit; flag the top five
+        percent; upper decile; above background level; below a minimum; between two limits; which samples are
+        over; compliance; legal maximum; trigger value; action level; contaminated samples; mark high grade; ore
+        and waste flag; values past; screening level; waste classification; is it over the permitted
+        concentration; violations of the norm; pass or fail by a number; percent of samples beyond; toxic level;
+        break the WHO norm; richer than; tag what is above; uppermost decile deserves a flag; more than the
+        permitted; more than allowed; higher than the standard; wells that do not comply; values over a limit;
+        flag intervals above; mark as ore if above; over the norm; unsafe; too high for drinking; above 0.3
+        percent; top quantile; at least; greater than; worse than the limit; meets the cut-off; samples beyond a
+        value; not allowed; which stations breach; mark what is higher than; potable; do they comply
+        """
+    ),
 )

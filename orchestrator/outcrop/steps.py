@@ -1,0 +1,87 @@
+"""What an agent's window held, step by step, from the record: tokens by segment, as the server counted them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop.exchanges import UNUSED, Exchange, read_exchanges
+from outcrop.recovery import RunRecord
+from outcrop.settings import LEAD
+from outcrop_schemas import limits, wire
+from outcrop_schemas.errors import UnknownNameError
+from outcrop_schemas.messages import ModelRequest
+from outcrop_specialists.context.segments import SEGMENTS, Segment, estimated, scaled
+from outcrop_specialists.context.tokens import prompt_tokens
+
+
+@dataclass(frozen=True)
+class Step:
+    """One request. `is_reported`: the total is the server's own count; otherwise the whole is an estimate."""
+
+    number: int
+    purpose: str
+    segments: Mapping[Segment, int]
+    total: int
+    is_reported: bool
+    cached: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "step": self.number,
+            "purpose": self.purpose,
+            "tokens": self.total,
+            "reported": self.is_reported,
+            "read_from_cache": self.cached,
+            **{segment: self.segments.get(segment, 0) for segment in SEGMENTS},
+        }
+
+
+def agents_of(run: RunRecord) -> list[str]:
+    """The lead, where there is one, and every dispatch that asked a model."""
+    found = {path.stem for path in run.folder.exchanges.glob("*.jsonl")} if run.folder.exchanges.is_dir() else set()
+    return sorted(found, key=lambda name: (name != LEAD, name))
+
+
+def find_agent(run: RunRecord, wanted: str | None) -> str:
+    """The agent of this name, or of this beginning. Raises UnknownNameError."""
+    agents = agents_of(run)
+    if wanted is None and agents:
+        return agents[0]
+    found = [name for name in agents if wanted and name.startswith(wanted)]
+    if len(found) != 1:
+        raise UnknownNameError("dispatch with model turns", wanted or "", known=agents)
+    return found[0]
+
+
+def steps_of(run: RunRecord, agent: str) -> list[Step]:
+    """The requests of one agent in their order. Raises JournalError where the record is damaged."""
+    exchanges = read_exchanges(run.folder.exchanges / f"{agent}.jsonl")
+    return [_step(number, exchange) for number, exchange in enumerate(exchanges, 1)]
+
+
+def window_of(run: RunRecord, agent: str) -> int:
+    """How many tokens the agent's model takes, as far as the run knew."""
+    if agent == LEAD:
+        about: Mapping[str, Any] = run.about
+    else:
+        about = next((record.body for record in run.records if record.type == "start" and record.id == agent), {})
+    return int((about.get("window") or {}).get("tokens", limits.WINDOW_TOKENS))
+
+
+def _step(number: int, exchange: Exchange) -> Step:
+    # Records of earlier versions do not have the estimate; it follows from the request.
+    request = ModelRequest.model_validate(wire.loads(exchange.request))
+    estimate: Mapping[Segment, int] = exchange.about.get("segments") or estimated(request)
+    usage = exchange.response.usage if exchange.response else None
+    total = prompt_tokens(usage) if usage else 0
+    return Step(
+        number,
+        # An answer that was not used: refused, cancelled.
+        exchange.about.get(UNUSED) or exchange.about.get("purpose", "turn"),
+        scaled(estimate, total) if total else estimate,
+        total or sum(estimate.values()),
+        bool(total),
+        usage.cache_read_input_tokens if usage else 0,
+    )

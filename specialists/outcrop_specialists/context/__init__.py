@@ -1,0 +1,1 @@
+"""The context window: what a model sees, decided in code."""

@@ -1,0 +1,151 @@
+"""One agent's window: measures what is about to be asked, makes room before it is asked, knows what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from outcrop_schemas import limits
+from outcrop_schemas.messages import Message, ModelRequest, ToolSchema, Usage
+from outcrop_specialists.context.compaction import Compactor, Window, decide, paired, tokens_of
+from outcrop_specialists.context.segments import estimated
+from outcrop_specialists.context.store import Store
+from outcrop_specialists.context.tokens import TokenMeter
+from outcrop_specialists.shrinking import shrunk
+
+Summaries = Literal["model", "extract"]
+
+
+class WindowSettings(BaseModel):
+    """What an agent should know of its model's window: its size in tokens, what a cached token costs as a share of an
+    uncached one, and who writes summaries (`extract` is by rule, without a model)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tokens: int = limits.WINDOW_TOKENS
+    cached_price: float = limits.CACHED_PRICE
+    summaries: Summaries = "extract"
+
+
+class ContextWindow:
+    """Keeps one conversation within its window."""
+
+    def __init__(self, settings: WindowSettings, compactor: Compactor, max_turns: int) -> None:
+        self._settings, self._window, self._compactor = settings, Window(settings.tokens), compactor
+        self._max_turns, self._turns = max_turns, 0
+        self._meter = TokenMeter()
+        self._asked = 0
+
+    @property
+    def room_chars(self) -> int:
+        """What a record may take of a request for its summary, at 3 characters a token: half of the window."""
+        return self._window.usable * 3 // 2
+
+    def asked(self, request: ModelRequest) -> None:
+        """This is what the model is asked now."""
+        self._asked, self._turns = sum(estimated(request).values()), self._turns + 1
+
+    def answered(self, usage: Usage) -> None:
+        """What the server counted of it."""
+        self._meter.reported(self._asked, usage)
+
+    async def fitting(self, request: ModelRequest, messages: Sequence[Message]) -> list[Message] | None:
+        """The conversation made shorter, where `request` is due for it; None where it may be sent as it is."""
+        estimate = sum(estimated(request).values())
+        tokens = self._meter.tokens(estimate)
+        if tokens < limits.COMPACT_AT * self._window.usable:
+            return None
+        stale = self._compactor.without_stale_results(messages)
+        cleared = tokens - self._saved(messages, stale)
+        if cleared <= limits.COMPACT_TARGET * self._window.usable:
+            return stale if decide(tokens, self._window, cleared, self._turns_left, self._price) != "no" else None
+        # What is left after it: opening, summary and the last turns; half of the window at most.
+        after = min(tokens, int(limits.COMPACT_TARGET * self._window.usable))
+        if decide(tokens, self._window, after, self._turns_left, self._price) == "no":
+            return None
+        return await self._shorter(stale, tokens - self._saved(messages, stale))
+
+    async def smaller(self, messages: Sequence[Message]) -> list[Message] | None:
+        """Whatever the estimate said, the server could not hold it: half of it where that can be had, strictly smaller
+        at any rate, or None."""
+        whole, best = tokens_of(messages), list(messages)
+        stale = self._compactor.without_stale_results(messages)
+        for keep in (limits.KEPT_TURNS, 2, 1):
+            made = await self._compactor.compacted(stale, keep)
+            best = made if made is not None and tokens_of(made) < tokens_of(best) else best
+            if tokens_of(best) <= whole / 2:
+                return paired(best)
+        best = shrunk(best) or best
+        return paired(best) if tokens_of(best) < whole else None
+
+    async def _shorter(self, messages: Sequence[Message], tokens: int) -> list[Message]:
+        """Fewer and fewer turns are kept until it fits; then the longest results are cut."""
+        best = list(messages)
+        for keep in (limits.KEPT_TURNS, 4, 2, 1):
+            made = await self._compactor.compacted(messages, keep)
+            if made is None:
+                continue
+            best = made
+            if tokens - self._saved(messages, made) < limits.COMPACT_AT * self._window.usable:
+                return paired(best)
+        while tokens - self._saved(messages, best) >= limits.COMPACT_FORCED_AT * self._window.usable:
+            cut = shrunk(best)
+            if cut is None:
+                break
+            best = cut
+        return paired(best)
+
+    def _saved(self, before: Sequence[Message], after: Sequence[Message]) -> int:
+        return round((tokens_of(before) - tokens_of(after)) * self._meter.ratio)
+
+    @property
+    def _turns_left(self) -> float:
+        """Work tends to go on for as long as it went on, within its limit of turns."""
+        return min(max(self._turns, limits.KEPT_TURNS), self._max_turns - self._turns)
+
+    @property
+    def _price(self) -> float:
+        return self._settings.cached_price
+
+
+READ_RESULT = ToolSchema(
+    name="read_result",
+    description=(
+        "Read on in what was put aside because it was too long for you: a tool result or turns of this work that were "
+        "summed up. Pages by line, record or byte put one behind the other are the whole; `find` lists the lines that "
+        "hold a text."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "handle": {"type": "string", "description": "As the note says."},
+            "unit": {"type": "string", "enum": ["line", "record", "byte"], "default": "line"},
+            "start": {"type": "integer", "minimum": 0, "default": 0},
+            "count": {"type": "integer", "minimum": 1, "default": 200},
+            "find": {"type": "string", "description": "Only lines that hold this; case does not count."},
+        },
+        "required": ["handle"],
+        "additionalProperties": False,
+    },
+)
+
+
+class ReadArguments(BaseModel):
+    """The arguments of `read_result`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    handle: str
+    unit: Literal["line", "record", "byte"] = "line"
+    start: int = 0
+    count: int = 200
+    find: str | None = None
+
+
+def read_result(store: Store, arguments: ReadArguments) -> dict[str, Any]:
+    """A page, or the lines found. Raises ArgumentError."""
+    if arguments.find:
+        return {"found": store.find(arguments.handle, arguments.find)}
+    return store.page(arguments.handle, arguments.unit, arguments.start, arguments.count).as_json()

@@ -1,0 +1,50 @@
+"""`outcrop context`: what filled a window, as a table, as JSON and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from outcrop_specialists.context.segments import SEGMENTS
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_context_shows_each_request_by_segment(outcrop: Command, workspace: Path, tmp_path: Path) -> None:
+    (workspace / "assays.csv").write_text("sample,Au\na,1.5\nb,2.5\nc,0.5\n")
+    done = outcrop("run", "summarise Au", "--data", "assays.csv", "--pin", "unit=ppm", "--model", "offline")
+    assert done.returncode == 0, done.stderr
+    shown = outcrop("context", "last")
+    assert all(name in shown.stdout for name in ("tool results", "pins", "of window"))
+    document = json.loads(outcrop("context", "last", "d0001", "--json").stdout)
+    assert document["agent"].startswith("d0001-")
+    for step in document["steps"]:
+        assert sum(step[name] for name in SEGMENTS) == step["tokens"] > 0
+        assert step["pins"] > 0
+    written = tmp_path / "context.csv"
+    assert outcrop("context", "last", "--csv", str(written)).returncode == 0
+    with written.open() as file:
+        assert next(row["step"] for row in csv.DictReader(file)) == "1"
+    again = outcrop("context", "last", "--csv", str(written))
+    assert again.returncode == 2
+    assert "nothing is replaced" in again.stderr
+    unknown = outcrop("context", "last", "d0099")
+    assert unknown.returncode == 2
+    assert "d0001" in unknown.stderr
+
+
+def test_pins_of_a_workspace_are_listed_changed_and_refused(outcrop: Command, workspace: Path) -> None:
+    assert "Nothing is pinned" in outcrop("pins").stdout
+    assert outcrop("pins", "unit=ppm", "deadline=2026-12-04").stdout == "unit = ppm\ndeadline = 2026-12-04\n"
+    assert json.loads(outcrop("pins", "unit=g/t", "--remove", "deadline", "--json").stdout) == {"unit": "g/t"}
+    for arguments, words in (
+        (("--remove", "nobody"), "'nobody' is not pinned"),
+        (("x",), "KEY=VALUE"),
+        (("k=" + "x" * 2_000,), "1000"),
+    ):
+        refused = outcrop("pins", *arguments)
+        assert (refused.returncode, words in refused.stderr) == (2, True), refused.stderr
+    assert json.loads(outcrop("pins", "--json").stdout) == {"unit": "g/t"}

@@ -1,0 +1,115 @@
+"""The context window in a whole run: what filled it is known, and one that was compacted is replayed byte for byte."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outcrop import Run
+from outcrop.models.scripted import turn
+from outcrop.recovery import open_run
+from outcrop.replay import verify
+from outcrop.settings import Settings
+from outcrop.steps import agents_of, steps_of
+from outcrop_schemas import limits
+from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
+from outcrop_schemas.outcome import RunOutcome
+from outcrop_specialists.brief import EARLIER
+from outcrop_specialists.context.segments import estimated, scaled
+
+CHARS_A_TOKEN = 3.7
+DONE = {"status": "success", "summary": "done", "results": {}}
+
+
+class Counting:
+    """Has the work done by a specialist who looks again and again, and counts tokens as a server does."""
+
+    name = "counting"
+
+    def __init__(self, *, is_free: bool, looks: int = 12) -> None:
+        self.is_free, self._looks = is_free, looks
+        self.requests: list[ModelRequest] = []
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        self.requests.append(request)
+        answer = self._answer(request)
+        tokens = round(len(request.as_bytes()) / CHARS_A_TOKEN)
+        return answer.model_copy(update={"usage": Usage(input_tokens=tokens, output_tokens=10)})
+
+    def _answer(self, request: ModelRequest) -> ModelResponse:
+        number = len(self.requests)
+        if not request.tools:
+            return turn(text="It went well.", turn_id=f"s{number}")
+        if any(tool.name == "dispatch" for tool in request.tools):
+            asked = sum(message.role == "assistant" for message in request.messages)
+            work = {"specialist": "analytics", "objective": "look", "data": ["assays.csv"]}
+            calls = ("complete", {"status": "success", "summary": "done"}) if asked else ("dispatch", work)
+            return turn(calls, turn_id=f"l{number}")
+        looked = sum(not one.tools or "dispatch" not in {t.name for t in one.tools} for one in self.requests)
+        if looked > self._looks:
+            return turn(("complete", DONE), turn_id=f"e{number}")
+        return turn(("query_data", {"path": "assays.csv", "operation": "head", "n": looked}), turn_id=f"t{number}")
+
+
+async def run_in_a_small_window(workspace: Path, *, is_free: bool) -> tuple[RunOutcome, Counting]:
+    rows = "".join(f"S{number:04d},{number % 7}.{number % 90},granite\n" for number in range(400))
+    (workspace / "assays.csv").write_text(f"sample,Au,rock\n{rows}")
+    first = await Run("look", ["assays.csv"], workspace=workspace, model=Counting(is_free=True, looks=0)).start()
+    [_, specialist] = agents_of(record := open_run_of(first))
+    # So small that beside the schemas of the tools there is room for a few turns only.
+    room = int(steps_of(record, specialist)[0].total / 0.88) + limits.MODEL_OUTPUT_TOKENS
+    settings = Settings(roles={"analytics": {"window_tokens": room}})
+    model = Counting(is_free=is_free)
+    outcome = await Run("look", ["assays.csv"], workspace=workspace, model=model, settings=settings).start()
+    return outcome, model
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+async def test_a_compacted_run_is_rebuilt_byte_for_byte(workspace: Path, is_free: bool) -> None:
+    outcome, model = await run_in_a_small_window(workspace, is_free=is_free)
+    assert outcome.status == "success", outcome.errors
+    run = open_run_of(outcome)
+    asked = [request for request in model.requests if any(EARLIER in str(m.content) for m in request.messages)]
+    assert asked, "it was compacted"
+    summaries = [step for name in agents_of(run) for step in steps_of(run, name) if step.purpose == "compaction"]
+    assert bool(summaries) == (not is_free), "a model that costs sums up itself, one that is free is not asked"
+    assert [(one.agent, one.difference) for one in await asyncio.to_thread(verify, run) if one.difference] == []
+
+
+def open_run_of(outcome: RunOutcome) -> Any:
+    from outcrop.runs import RunFolder
+
+    return open_run(RunFolder(Path(outcome.run_folder)))
+
+
+async def test_the_ledger_of_a_recorded_conversation_is_what_the_server_reported(workspace: Path) -> None:
+    outcome, _ = await run_in_a_small_window(workspace, is_free=True)
+    run = open_run_of(outcome)
+    for agent in agents_of(run):
+        steps = steps_of(run, agent)
+        assert all(step.is_reported for step in steps)
+        assert [sum(step.segments.values()) for step in steps] == [step.total for step in steps]
+    assert outcome.usage["input_tokens"] == sum(step.total for name in agents_of(run) for step in steps_of(run, name))
+
+
+def test_what_is_anchored_on_the_last_report_is_within_two_percent_of_the_next() -> None:
+    from outcrop_specialists.context.tokens import TokenMeter
+
+    meter, text = TokenMeter(), "Cu 0.42 % in DDH-104 from 12 to 14.5 m, as the laboratory says. "
+    for turns in range(4, 40):
+        request = ModelRequest(
+            system="You look.", messages=[{"role": "user", "content": [{"type": "text", "text": text * turns * 20}]}]
+        )  # type: ignore[list-item]
+        estimate, real = sum(estimated(request).values()), round(len(request.as_bytes()) / CHARS_A_TOKEN)
+        if turns > 4:
+            assert abs(meter.tokens(estimate) - real) <= 0.02 * real
+        meter.reported(estimate, Usage(input_tokens=real // 4, cache_read_input_tokens=real - real // 4))
+
+
+@pytest.mark.parametrize("total", [0, 1, 7, 1_000, 123_457])
+def test_shares_add_up_exactly(total: int) -> None:
+    found = scaled({"system": 3, "tools": 3, "conversation": 1}, total)
+    assert sum(found.values()) == total

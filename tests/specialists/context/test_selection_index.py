@@ -1,0 +1,139 @@
+"""The index: order, fusion, what it keeps on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outcrop_schemas.errors import UnknownNameError
+from outcrop_schemas.messages import ToolSchema
+from outcrop_specialists.context.selection.cards import ToolCard, card_of_schema, digest_of
+from outcrop_specialists.context.selection.index import ToolIndex
+
+CARDS = [
+    ToolCard("zebra", "Counts stripes."),
+    ToolCard("ant", "Builds a hill."),
+    ToolCard("bee", "Builds a comb."),
+    ToolCard("cow", "Gives milk."),
+]
+
+
+class Letters:
+    """A vector of letter counts: enough to be alike, and counted."""
+
+    name = "letters"
+
+    def __init__(self, version: str = "1") -> None:
+        self.version = version
+        self.asked: list[int] = []
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        import numpy as np
+
+        self.asked.append(len(texts))
+        return np.array([[text.lower().count(letter) for letter in "abcdefghijklm"] for text in texts], np.float32)
+
+
+def test_equal_tools_are_ordered_by_name_in_whatever_order_they_came() -> None:
+    expected = ["ant", "bee", "cow", "zebra"]
+    for cards in (CARDS, CARDS[::-1]):
+        assert [tool.name for tool in ToolIndex(cards).rank("nothing of this is known")] == expected
+    assert [tool.name for tool in ToolIndex(CARDS).rank("build")][:2] == ["ant", "bee"]
+
+
+def test_a_ranking_says_of_what_a_score_is_made() -> None:
+    first = ToolIndex(CARDS, Letters()).rank("comb")[0]
+    assert first.name == "bee"
+    assert first.lexical > 0
+    assert first.dense is not None
+    alone = ToolIndex(CARDS).rank("comb")
+    assert [tool.dense for tool in alone] == [None] * 4
+    assert [tool.is_found for tool in alone] == [True, False, False, False]
+
+
+def test_only_those_among_are_ranked_and_scores_do_not_depend_on_it() -> None:
+    index = ToolIndex(CARDS)
+    everything = {tool.name: tool for tool in index.rank("build a comb")}
+    some = index.rank("build a comb", among=["zebra", "bee"], most=5)
+    assert [tool.name for tool in some] == ["bee", "zebra"]
+    assert all(everything[tool.name] == tool for tool in some)
+    assert index.rank("build a comb", most=2) == index.rank("build a comb")[:2]
+
+
+def test_each_clause_of_a_request_finds_its_tool() -> None:
+    index = ToolIndex([*CARDS, *(ToolCard(f"n{n}", "Builds a hill, a comb and a nest.") for n in range(5))])
+    said = "Please first build me a large hill. Then I would like to count all of the stripes, and get some milk too."
+    assert {"zebra", "cow"} <= {tool.name for tool in index.rank(said, most=4)}
+
+
+def test_the_catalogue_is_embedded_once_and_read_by_the_next_process(tmp_path: Path) -> None:
+    first, second = Letters(), Letters()
+    one = ToolIndex(CARDS, first, tmp_path)
+    assert first.asked == []
+    ranked = one.rank("comb")
+    one.rank("hill")
+    assert first.asked == [4, 1, 1]
+    assert ToolIndex(CARDS, second, tmp_path).rank("comb") == ranked
+    assert second.asked == [1]
+    assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("cards", "version"), [(CARDS, "2"), ([*CARDS[:3], ToolCard("cow", "Gives milk.", ("dairy",))], "1")]
+)
+def test_other_cards_or_another_embedder_are_embedded_anew(tmp_path: Path, cards: list[ToolCard], version: str) -> None:
+    ToolIndex(CARDS, Letters(), tmp_path).rank("comb")
+    other = Letters(version)
+    ToolIndex(cards, other, tmp_path).rank("comb")
+    assert other.asked[0] >= 4
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"{}", b'{"size": 4}', os.urandom(2_000), None])
+def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes | None) -> None:
+    expected = ToolIndex(CARDS, Letters(), tmp_path).rank("comb")
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert {path.suffix for path in kept} == {".json", ".npy"}
+    for path, content in kept.items():
+        path.write_bytes(content[:-7] if damage is None else damage)
+    assert ToolIndex(CARDS, Letters(), tmp_path).rank("comb") == expected
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept
+
+
+def test_postings_that_point_beyond_the_cards_are_not_used(tmp_path: Path) -> None:
+    expected = ToolIndex(CARDS, None, tmp_path).rank("comb")
+    (path,) = tmp_path.iterdir()
+    path.write_text(path.read_text().replace("[2,", "[70,"))
+    assert ToolIndex(CARDS, None, tmp_path).rank("comb") == expected
+
+
+def test_a_folder_that_cannot_be_written_costs_the_cache_only(tmp_path: Path) -> None:
+    missing = tmp_path / "gone" / "further"
+    assert ToolIndex(CARDS, Letters(), missing).rank("comb") == ToolIndex(CARDS, Letters()).rank("comb")
+
+
+def test_an_index_of_nothing_and_a_name_that_it_does_not_hold() -> None:
+    assert ToolIndex([]).rank("anything") == []
+    with pytest.raises(UnknownNameError, match="zebra"):
+        ToolIndex(CARDS).card("zebr")
+    with pytest.raises(ValueError, match="two tools"):
+        ToolIndex([*CARDS, CARDS[0]])
+
+
+def test_a_card_can_be_made_of_a_schema_alone() -> None:
+    schema = {"properties": {"city": {"description": "where"}, "odd": True}}
+    card = card_of_schema(ToolSchema(name="getWeather", description="Says the weather.\n" * 30, input_schema=schema))
+    assert card.title == "get weather"
+    assert card.arguments == ("city where", "odd")
+    assert len(card.line) <= 160
+    assert "\n" not in card.line
+    assert card_of_schema(ToolSchema(name="x", description="", input_schema={})).arguments == ()
+
+
+def test_the_digest_changes_with_whatever_is_seen() -> None:
+    one = ToolCard("a", "b", ("c",), ("d",))
+    others = [ToolCard("a", "b", ("d",), ("c",)), ToolCard("a", "b", ("c", "d"), ()), ToolCard("a", "b c", (), ("d",))]
+    assert len({digest_of([card]) for card in (one, *others)}) == 4
