@@ -1,12 +1,11 @@
 """Checks what a specialist says it wrote: a regular file, in the workspace, reached without a link, hashed as it is.
 
 Every component is opened with O_NOFOLLOW relative to the one before, so that nothing can be swapped in between, and
-with O_NONBLOCK, so that a FIFO cannot stall the orchestrator.
+with O_NONBLOCK, so that a FIFO cannot stall the orchestrator. One clock bounds hashing and measuring of all together.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import os
 import stat
@@ -16,15 +15,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from outcrop.measuring import NotMeasuredError, measure
+from outcrop.text import inert, shorten
 from outcrop.workspace import HOME
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.outcome import VerifiedArtifact
 from outcrop_schemas.protocol import Artifact
 
-# Counting the records of larger tables would hold up their outcome.
-_MEASURED_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 20
+_PATH_CHARS = 300
+_LATE = "the time there is for it was over"
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Where artifacts of one dispatch may lie, and what tells its files from those that were there before.
+
+    `workspace` is a descriptor of the folder `root`, opened before the launch; `granted` are the results folders;
+    `inputs` its data; `since_ns` the change time of the first thing that was made for it.
+    """
+
+    workspace: int
+    root: Path
+    scratch: Path
+    granted: tuple[Path, ...]
+    inputs: frozenset[Path]
+    since_ns: int
+
+    def may_be_made(self, path: Path, found: os.stat_result) -> bool:
+        """Whether the dispatch can have written this file: by its place, elsewhere by its time."""
+        # The time of the last write can be set to any time, that of the last change cannot.
+        if found.st_ctime_ns >= self.since_ns:
+            return True
+        return path not in self.inputs and any(map(path.is_relative_to, (self.scratch, *self.granted)))
 
 
 @dataclass(frozen=True)
@@ -37,6 +61,11 @@ class _Patience:
     def is_over(self) -> bool:
         return self.stop.is_set() or time.monotonic() > self.until
 
+    def refuse_late(self) -> None:
+        """Raises NotMeasuredError when the time is over."""
+        if self.is_over():
+            raise NotMeasuredError(_LATE)
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -46,25 +75,23 @@ class Verification:
     said: list[str]
 
 
-def verify(
-    artifacts: Sequence[Artifact], workspace: int, root: Path, scratch: Path, stop: threading.Event
-) -> Verification:
-    """Check each artifact beneath the descriptor `workspace` of the folder `root`, opened before the launch.
+def verify(artifacts: Sequence[Artifact], grounds: Grounds, stop: threading.Event) -> Verification:
+    """Check each artifact. Relative paths start at the specialist's scratch folder.
 
-    Relative paths start at the specialist's scratch folder. Blocking, for at most ARTIFACT_SECONDS or until `stop` is
-    set: call it in a thread.
+    Blocking, for at most ARTIFACT_SECONDS or until `stop` is set: call it in a thread.
     """
     patience = _Patience(time.monotonic() + limits.ARTIFACT_SECONDS, stop)
     verified: dict[str, VerifiedArtifact] = {}
     said: list[str] = []
     for artifact in artifacts[: limits.ARTIFACTS_CHECKED]:
         try:
-            found = _verify_one(artifact, workspace, root, scratch, patience)
+            found, unmeasured = _verify_one(artifact, grounds, patience)
         except PathError as error:
-            said.append(f"artifact {artifact.path}: {error.reason}")
+            said.append(f"artifact {_named(artifact)}: {error.reason}")
             continue
         verified[found.path] = found
         said += _differences(artifact, found)
+        said += _unmeasured(artifact, unmeasured)
     if len(artifacts) > limits.ARTIFACTS_CHECKED:
         said.append(
             f"{len(artifacts) - limits.ARTIFACTS_CHECKED} artifacts over {limits.ARTIFACTS_CHECKED} were not checked"
@@ -72,16 +99,24 @@ def verify(
     return Verification(list(verified.values()), said)
 
 
-def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path, patience: _Patience) -> VerifiedArtifact:
+def _named(artifact: Artifact) -> str:
+    """The path as it may be shown: a specialist chose it."""
+    return shorten(inert(artifact.path.replace("\n", "\\n"), keep_newlines=False), _PATH_CHARS)
+
+
+def _verify_one(artifact: Artifact, grounds: Grounds, patience: _Patience) -> tuple[VerifiedArtifact, str]:
+    """The artifact as it is, and why its rows and columns are not known. Raises PathError."""
     if "\0" in artifact.path:
         raise PathError(artifact.path, "is not a path: it holds a NUL character")
-    absolute = Path(os.path.normpath(scratch / artifact.path))
-    if not absolute.is_relative_to(root):
-        raise PathError(artifact.path, f"is outside the workspace {root}")
-    relative = absolute.relative_to(root)
-    if relative.parts[:1] == (HOME,) and not absolute.is_relative_to(scratch):
+    absolute = Path(os.path.normpath(grounds.scratch / artifact.path))
+    if not absolute.is_relative_to(grounds.root):
+        raise PathError(artifact.path, f"is outside the workspace {grounds.root}")
+    relative = absolute.relative_to(grounds.root)
+    if relative.parts[:1] == (HOME,) and not absolute.is_relative_to(grounds.scratch):
         raise PathError(artifact.path, "is one of Outcrop's own records")
-    descriptor = _open_beneath(workspace, relative)
+    if patience.is_over():
+        raise PathError(artifact.path, f"was not checked: {_LATE}")
+    descriptor = _open_beneath(grounds.workspace, relative)
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -92,14 +127,19 @@ def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path, p
             )
         if found.st_size == 0:
             raise PathError(artifact.path, "is empty")
+        if not grounds.may_be_made(absolute, found):
+            raise PathError(
+                artifact.path,
+                "was not written by this dispatch: it is in no results folder of it and is as it was before",
+            )
         digest = _hash(descriptor, artifact.path, patience)
-        rows, columns = _measure(descriptor) if _is_csv(artifact, relative, found.st_size) else (None, None)
+        rows, columns, unmeasured = _shape(descriptor, artifact, relative, found.st_size, patience)
         after = os.fstat(descriptor)
         if (after.st_size, after.st_mtime_ns) != (found.st_size, found.st_mtime_ns):
             raise PathError(artifact.path, "changed while it was being checked")
     finally:
         os.close(descriptor)
-    return VerifiedArtifact(
+    verified = VerifiedArtifact(
         path=relative.as_posix(),
         kind=artifact.kind,
         title=artifact.title,
@@ -108,6 +148,7 @@ def _verify_one(artifact: Artifact, workspace: int, root: Path, scratch: Path, p
         rows=rows,
         columns=columns,
     )
+    return verified, unmeasured
 
 
 def _hash(descriptor: int, path: str, patience: _Patience) -> str:
@@ -129,23 +170,32 @@ def _differences(claimed: Artifact, found: VerifiedArtifact) -> list[str]:
         for name, claim, measured in pairs
         if None not in (claim, measured) and claim != measured
     ]
-    return [f"artifact {claimed.path} differs from its claim: {', '.join(wrong)}"] if wrong else []
+    return [f"artifact {_named(claimed)} differs from its claim: {', '.join(wrong)}"] if wrong else []
 
 
-def _is_csv(artifact: Artifact, relative: Path, size: int) -> bool:
-    return artifact.kind in ("table", "other") and relative.suffix == ".csv" and size <= _MEASURED_BYTES
+def _unmeasured(claimed: Artifact, why: str) -> list[str]:
+    """What is to be said of rows and columns that are not known."""
+    if not why:
+        return []
+    pairs = ((name, getattr(claimed, name)) for name in ("rows", "columns"))
+    claims = [f"{name} {claim}" for name, claim in pairs if claim is not None]
+    if claims:
+        return [f"artifact {_named(claimed)}: its claim of {', '.join(claims)} was not measured: {why}"]
+    return [f"artifact {_named(claimed)}: its rows and columns were not measured: {why}"] if why == _LATE else []
 
 
-def _measure(descriptor: int) -> tuple[int | None, int | None]:
-    """Records below the header and fields of the header; nothing where it cannot be read as CSV."""
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    with open(descriptor, newline="", encoding="utf-8", errors="replace", closefd=False) as file:
-        records = csv.reader(file)
-        try:
-            header = next(records, [])
-            return sum(1 for record in records if record), len(header)
-        except csv.Error:
-            return None, None
+def _shape(
+    descriptor: int, artifact: Artifact, relative: Path, size: int, patience: _Patience
+) -> tuple[int | None, int | None, str]:
+    """Rows, columns, and why they are not known."""
+    suffix = relative.suffix.lower()
+    if artifact.kind not in ("table", "other"):
+        return None, None, f"it is named a {artifact.kind}, not a table"
+    try:
+        rows, columns = measure(descriptor, relative.name, suffix, size, patience.refuse_late)
+    except NotMeasuredError as error:
+        return None, None, str(error)
+    return rows, columns, ""
 
 
 def _open_beneath(workspace: int, relative: Path) -> int:

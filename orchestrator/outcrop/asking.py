@@ -51,10 +51,12 @@ def _checked(name: str, answer: object) -> ModelResponse:
         # Not in pydantic's own JSON mode: it replaces lone surrogates in keys, and says nothing.
         turn = ModelResponse.model_validate(wire.loads(wire.dumps(answer.model_dump())))
     except (ValueError, TypeError) as error:
-        raise ModelError(_as_text(f"model {name!r} gave a turn that cannot be recorded: {error}")) from error
+        told = _as_text(f"model {name!r} gave a turn that cannot be recorded: {error}")
+        raise ModelError(told, usage=answer.counted_usage()) from error
     ids = [call.id for call in turn.tool_uses()]
     if len(set(ids)) < len(ids):
-        raise ModelError(f"model {name!r} gave a turn with two calls of one id; each call needs its own: {ids}")
+        told = f"model {name!r} gave a turn with two calls of one id; each call needs its own: {ids}"
+        raise ModelError(told, usage=turn.counted_usage())
     # An account with less than nothing in it is none.
     return turn.model_copy(update={"usage": Usage()}) if min(turn.usage.model_dump().values()) < 0 else turn
 

@@ -16,6 +16,9 @@ from outcrop_schemas.outcome import Outcome
 
 OMITTED = "_omitted"
 _PREVIEW_CHARS = 1_000
+# The shortest entry: an empty key, a value of one digit, and what parts them.
+_LEAST_ENTRY_CHARS = 5
+_CONTINUATION = bytes(range(0x80, 0xC0))
 _OBJECTIVE_CHARS = 2_000
 _GAP_CHARS = 2_000
 _USAGE_CHARS = 1_000
@@ -40,8 +43,8 @@ def cap_results(results: Mapping[str, Any], limit: int = limits.RESULT_CHARS) ->
     Entries keep their order. One that does not fit is replaced by a note of its length, later ones may still fit; when
     notes no longer fit, one `_omitted` entry counts the rest. Room that is left shows how the omitted entries begin.
     """
-    full = wire.dumps(dict(results))
-    chars = len(full.decode())
+    full = wire.dumps(results if isinstance(results, dict) else dict(results))
+    chars = _chars(full)
     if chars <= limit and not _is_deep(results):
         return Capped(dict(results), chars, None)
     kept, noted, used = _fit_entries(results, limit)
@@ -56,19 +59,24 @@ def _fit_entries(results: Mapping[str, Any], limit: int) -> tuple[dict[str, Any]
     omitted_count = omitted_chars = 0
     room = limit - 2 - _OMITTED_ROOM
     for key, value in results.items():
-        text = wire.dumps(value).decode()
-        key_chars = len(wire.dumps(key).decode()) + 2
-        note = _note(len(text))
-        if key_chars + len(text) <= room and not _is_deep(value):
+        # Large results are in memory as values and as bytes already; as text they would be there a third time.
+        data = wire.dumps(value)
+        chars = _chars(data)
+        if room < _LEAST_ENTRY_CHARS:
+            omitted_count, omitted_chars = omitted_count + 1, omitted_chars + chars
+            continue
+        key_chars = _chars(wire.dumps(key)) + 2
+        note = _note(chars)
+        if key_chars + chars <= room and not _is_deep(value):
             kept[key] = value
-            room -= key_chars + len(text)
+            room -= key_chars + chars
         elif key_chars + len(note) + 2 <= room:
             kept[key] = note
-            noted[key] = value if isinstance(value, str) else text
+            begins = value if isinstance(value, str) else data[: 4 * _PREVIEW_CHARS].decode("utf-8", "ignore")
+            noted[key] = begins[: 2 * _PREVIEW_CHARS]
             room -= key_chars + len(note) + 2
         else:
-            omitted_count += 1
-            omitted_chars += len(text)
+            omitted_count, omitted_chars = omitted_count + 1, omitted_chars + chars
     if omitted_count:
         name = OMITTED
         while name in kept:
@@ -79,6 +87,11 @@ def _fit_entries(results: Mapping[str, Any], limit: int) -> tuple[dict[str, Any]
 
 def _is_deep(value: Any) -> bool:
     return is_deeper(value, _NESTING)
+
+
+def _chars(text: bytes) -> int:
+    """The code points of UTF-8, without making them into text."""
+    return len(text) if text.isascii() else len(text.translate(None, _CONTINUATION))
 
 
 def _note(chars: int) -> str:

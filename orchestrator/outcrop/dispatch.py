@@ -10,23 +10,23 @@ import contextlib
 import os
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from outcrop.artifacts import verify
+from outcrop.artifacts import Grounds, verify
 from outcrop.cap import cap_outcome, cap_results
 from outcrop.due import Due
 from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted
 from outcrop.figures import valid_claims
 from outcrop.gateway import Line
-from outcrop.isolation import IsolationSet, unproven
 from outcrop.journal import now
 from outcrop.launching import Child, LaunchKind, LaunchSpec
 from outcrop.launching.environment import as_text, environment_for, signal_name
 from outcrop.order import Order, Services
 from outcrop.policy import build_policy
+from outcrop.properties import IsolationSet, alternatives_of, of_launch, unproven
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
 from outcrop.stream import StreamScanner
@@ -35,7 +35,9 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import LaunchError, SpillError, WorkspaceError
 from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
 from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel
+from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
+from outcrop_specialists.reading.address import MARK
 
 
 class DispatchWork:
@@ -54,13 +56,21 @@ class DispatchWork:
         self._due = Due(order, self._watch.clock)
         self._hurry = threading.Event()
         self._launching: asyncio.Task[Child] | None = None
+        self._is_settled = False
+        self._granted: list[Path] = []
+        self._since_ns = 0
         self._line: Line | None = None
         self._kind: LaunchKind | None = None
+        self._layers: Mapping[str, str] = {}
 
     @property
     def _turns(self) -> int:
         """How many turns the settings give this specialist."""
         return self._services.gateway.models.parameters(self._order.specialist).turns or limits.AGENT_TURNS
+
+    @property
+    def _window(self) -> WindowSettings:
+        return self._services.gateway.models.window(self._order.specialist)
 
     def cancel(self) -> None:
         self._due.cancel()
@@ -112,7 +122,7 @@ class DispatchWork:
             "context": self._order.given_context,
             "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
-            **({"turns": self._turns} if self._order.needs_model else {}),
+            **({"turns": self._turns, "window": self._window.model_dump()} if self._order.needs_model else {}),
         }
         await self._services.journal.append("start", self._id, body)
         self._services.history.take("start", self._id, body)
@@ -129,9 +139,21 @@ class DispatchWork:
     async def _launch(self) -> Child:
         """Start the process with its channel. Raises LaunchError."""
         await self._check_required()
-        results = self._services.workspace.grant_results(self._order.data)
+        with self._services.workspace.granted(self._order.data) as folders:
+            child = await self._launch_with(folders)
+        try:
+            await self._check_required(child)
+        except BaseException:
+            await child.stop(0.0)
+            child.close()
+            raise
+        return child
+
+    async def _launch_with(self, folders: Mapping[Path, tuple[int, int]]) -> Child:
         scratch = self._services.folder.scratch(self._id)
         scratch.mkdir(mode=0o700)
+        # By the clock of the file system, which is not always ours.
+        self._since_ns = scratch.stat().st_ctime_ns
         theirs: socket.socket | None = None
         if self._order.needs_model:
             ours, theirs = socket.socketpair()
@@ -140,32 +162,45 @@ class DispatchWork:
             )
             self._serving = asyncio.create_task(self._line.serve(ours))
         try:
-            spec = replace(self._spec(results, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())
+            spec = replace(self._spec(folders, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())
             return await self._services.launcher.launch(spec)
         finally:
             if theirs:
                 theirs.close()
 
-    async def _check_required(self) -> None:
+    async def _check_required(self, child: Child | None = None) -> None:
+        """Of what was proved, or of what this launch has of it. Raises LaunchError."""
         # A COMMAND starts cold; a built-in specialist either way.
         kinds: tuple[LaunchKind, ...] = ("cold",) if self._order.command is not None else ("cold", "nursery")
         for name in self._order.require:
-            for kind in kinds:
-                found = (await self._services.proof.get(kind))[name]
+            for kind in (child.kind,) if child else kinds:
+                proved = await self._services.proof.get(kind)
+                found = (of_launch(proved, child.layers) if child else proved)[name]
                 if not found.active:
                     raise LaunchError(f"the required property {name} is not available here: {found.by}")
 
-    def _spec(self, results: Path, scratch: Path, channel: socket.socket | None) -> LaunchSpec:
+    def _spec(
+        self, folders: Mapping[Path, tuple[int, int]], scratch: Path, channel: socket.socket | None
+    ) -> LaunchSpec:
         workspace, command = self._services.workspace, self._order.command
         # The built-in specialists' own tools keep matplotlib's font list there, which takes seconds to make.
         caches = [workspace.home / "cache"] if command is None else []
-        granted = [results, *workspace.results_of(self._order.data), *caches]
+        self._granted = list(folders)
+        policy = build_policy(
+            workspace.folder,
+            [*folders, *caches],
+            scratch,
+            command,
+            limits.DISPATCH_MEMORY_BYTES,
+            identities={str(folder): identity for folder, identity in folders.items()},
+            needed=alternatives_of(self._order.require),
+        )
         return LaunchSpec(
             argv=command,
-            request=self._request(str(results), has_channel=channel is not None),
+            request=self._request(str(workspace.folder / "results"), has_channel=channel is not None),
             environment=environment_for(scratch, caches[0] / "matplotlib" if caches else None, self._order.environment),
             folder=scratch,
-            policy=build_policy(workspace.folder, granted, scratch, command, limits.DISPATCH_MEMORY_BYTES),
+            policy=policy,
             memory_bytes=limits.DISPATCH_MEMORY_BYTES,
             processes=limits.DISPATCH_PROCESSES,
             channel=channel.fileno() if channel else None,
@@ -186,6 +221,9 @@ class DispatchWork:
                 result_chars=limits.RESULT_CHARS,
                 preview_rows=limits.PREVIEW_ROWS,
                 turns=self._turns,
+                window_tokens=self._window.tokens,
+                summaries=self._window.summaries,
+                tools=self._window.tools,
             ),
             model_channel=ModelChannel(fd=CHANNEL_FD) if has_channel else None,
             call=self._order.call,
@@ -194,7 +232,7 @@ class DispatchWork:
 
     async def _watch_to_the_end(self, child: Child) -> None:
         """Watch, end and read out the process; nothing of it is left behind, whatever happens."""
-        self._kind = child.kind
+        self._kind, self._layers = child.kind, child.layers
         transcript = self._services.folder.transcript(self._id)
         try:
             await self._watch.to_the_end(child, transcript, self._due.latest_start)
@@ -205,6 +243,7 @@ class DispatchWork:
 
     async def _settle(self, started_at: str) -> Outcome:
         """Build the outcome: status, verified artifacts, capped texts."""
+        self._is_settled = True
         seen, completion = self._seen, self._seen.completion
         if self._line and self._line.refused_because and seen.ended_by not in ("cancelled", "output_limit"):
             seen.ended_by, seen.ended_because = "budget", self._line.refused_because
@@ -241,24 +280,27 @@ class DispatchWork:
             **fields,
         )
         # Callbacks tie this object into a cycle, which waits for the collector; large results must not wait with it.
-        self._scanner.valid = None
+        self._scanner.valid = self._seen.scanner.valid = None
         # The lead's own tool calls are bounded as tool results are, not as a specialist's results.
         return cap_outcome(outcome) if self._order.call is None else outcome
 
     async def _verified(self, completion: Completion) -> tuple[list[VerifiedArtifact], list[str]]:
         """What there is of the artifacts, and what is to be said; what cannot be read in time is said so."""
         workspace, scratch = self._services.workspace, self._services.folder.scratch(self._id)
+        # The mark of a table in a file may also be part of a file's own name.
+        inputs = {workspace.folder / name for path in self._order.data for name in (path, path.split(MARK)[0])}
+        grounds = Grounds(
+            workspace.descriptor, workspace.folder, scratch, tuple(self._granted), frozenset(inputs), self._since_ns
+        )
         timer = self._loop.call_later(self._due.seconds_to_settle(), self._hurry.set)
         try:
-            checked = await self._services.hands.do(
-                verify, completion.artifacts, workspace.descriptor, workspace.folder, scratch, self._hurry
-            )
+            checked = await self._services.hands.do(verify, completion.artifacts, grounds, self._hurry)
         finally:
             timer.cancel()
         return checked.verified, checked.said
 
     def _partial_findings(self, warnings: list[str]) -> dict[str, Any]:
-        partial = self._scanner.partial()
+        partial = self._seen.scanner.partial()
         if partial is None:
             return {}
         warnings.append("results are the last partial findings, not a completion")
@@ -285,7 +327,7 @@ class DispatchWork:
             return unproven("it was not started")
         try:
             async with asyncio.timeout(self._due.seconds_to_settle()):
-                return await self._services.proof.get(self._kind)
+                return of_launch(await self._services.proof.get(self._kind), self._layers)
         except TimeoutError:
             return unproven("the probe had not ended when this did")
 
@@ -303,7 +345,9 @@ class DispatchWork:
         return usage
 
     def _on_progress(self, message: dict[str, Any]) -> None:
-        """From the reading thread, which may outlive the loop of an application that is being torn down."""
+        """From the reading thread, which may outlive the dispatch, and the loop of an application torn down."""
+        if self._is_settled:
+            return
         event = DispatchProgress(self._id, message)
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._services.watcher, event)

@@ -12,11 +12,12 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from outcrop.isolation import IsolationProof, IsolationSet, Proof, unproven
+from outcrop.isolation import IsolationProof, Proof
 from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.nursery import NurseryLauncher
 from outcrop.models import ModelTable
 from outcrop.models.anthropic.names import has_credentials
+from outcrop.properties import IsolationSet, unproven
 from outcrop.settings import Settings, effective
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import LaunchError, UsageError, WorkspaceBusyError, WorkspaceError

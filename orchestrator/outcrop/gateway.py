@@ -33,7 +33,6 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 from outcrop_specialists.context.segments import estimated, scaled
-from outcrop_specialists.context.tokens import prompt_tokens
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
@@ -102,7 +101,7 @@ class Line:
     def _look_at_results(self, request: ModelRequest, usage: Usage) -> None:
         """How much of the window tool results took at most."""
         segments = estimated(request)
-        told = scaled(segments, prompt_tokens(usage)) if prompt_tokens(usage) else segments
+        told = scaled(segments, usage.prompt_tokens) if usage.prompt_tokens else segments
         window = self._gateway.models.window(self._role).tokens
         self._results_share = max(self._results_share, told.get("tool_results", 0) / window)
 

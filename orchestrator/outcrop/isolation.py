@@ -20,41 +20,25 @@ from typing import Any
 
 from outcrop.launching import Launcher, LaunchKind, LaunchSpec
 from outcrop.launching.bubblewrap import complaint, find_bubblewrap
+from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.environment import environment_for
+from outcrop.launching.nursery import NurseryLauncher
 from outcrop.launching.unconfined import TURNED_OFF, UnconfinedLauncher
 from outcrop.policy import build_policy
+from outcrop.properties import IsolationSet, judge, unproven
 from outcrop.reader import StreamReader
 from outcrop.stream import StreamScanner
 from outcrop.workspace import Workspace
-from outcrop_schemas import limits, wire
+from outcrop_schemas import wire
 from outcrop_schemas.errors import LaunchError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Isolation
+from outcrop_specialists.guard.kernel import landlock_abi
 from outcrop_specialists.guard.probe import FORKS
 
-IsolationSet = dict[str, Isolation]
 _KINDS: tuple[LaunchKind, ...] = ("cold", "nursery")
 _PROBE_SECONDS = 30.0
 _PROBE_MEMORY = 1 << 30
 _GRACE_SECONDS = 0.5
-# What each property rests on (of alternatives one is enough), which attempts of the probe must be refused, and how it
-# is brought about: without words of its own, by the alternatives that were taken.
-_RESTS_ON: dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...], str]] = {
-    "write_confined": ((("landlock", "bubblewrap"), ("no_new_privs",)), ("write", "write_through_link"), ""),
-    "read_confined": ((("landlock", "bubblewrap"), ("no_new_privs",)), ("read",), ""),
-    "network_denied": ((("seccomp",), ("no_new_privs",)), ("network", "namespace"), "seccomp"),
-    "keys_hidden": (
-        (("no_new_privs",), ("capabilities",)),
-        ("environment",),
-        "environment allow-list, non-dumpable orchestrator",
-    ),
-    "memory_capped": ((("rlimits",),), ("memory",), "RLIMIT_DATA, and resident memory watched by the supervisor"),
-}
-_CALLED = {"landlock": "Landlock", "bubblewrap": "bubblewrap"}
-
-
-def unproven(reason: str) -> IsolationSet:
-    """Nothing is claimed, for this reason."""
-    return {name: Isolation(active=False, by=reason) for name in ISOLATION_PROPERTIES}
 
 
 @dataclass(frozen=True)
@@ -120,9 +104,14 @@ class IsolationProof:
         cached = self._read_cache()
         if cached is not None:
             return cached
+        return await self.renew()
+
+    async def renew(self) -> Proof:
+        """Run the probe whatever was kept, and keep what it found."""
         try:
             found = await prove(self._workspace, self._launcher, wraps=self._wraps)
         except (LaunchError, OSError, ValueError) as error:
+            self._cache.unlink(missing_ok=True)
             return Proof.none(f"the probe could not be run: {error}")
         self._write_cache(found)
         return found
@@ -207,51 +196,6 @@ async def _watch_probe(launcher: Launcher, spec: LaunchSpec, output: Path) -> tu
         return file.read(), child.layers, swept.strays
 
 
-def judge(layers: Mapping[str, str], attempts: Mapping[str, Any]) -> IsolationSet:
-    """What follows from the layers that were taken and the attempts that were refused."""
-    found = {}
-    for name, (needed, tried, words) in _RESTS_ON.items():
-        lacking = [some for some in needed if all(layers.get(layer) != "ok" for layer in some)]
-        missing = [f"{some[0]}: {layers.get(some[0], 'not applied')}" for some in lacking]
-        by = words or _by(needed[0], layers)
-        if name == "write_confined" and attempts.get("metadata") == "done":
-            by += "; mode, owner and times of a file are not covered"
-        done = [attempt for attempt in tried if not str(attempts.get(attempt, "done")).startswith("denied")]
-        proof = ", ".join(f"{attempt} {attempts.get(attempt)}" for attempt in tried)
-        if missing or done or (name == "write_confined" and attempts.get("outside_written")):
-            reasons = missing + [f"the probe could do: {attempt}" for attempt in done]
-            found[name] = Isolation(active=False, by="; ".join(reasons) or "the probe wrote outside", proof=proof)
-        else:
-            found[name] = Isolation(active=True, by=by, proof=proof)
-    strays = attempts.get("strays_ended", 0)
-    found["tree_kill_complete"] = Isolation(
-        active=strays == 1, by="subreaper and lifeline per dispatch", proof=f"{strays} of 1 daemons found and ended"
-    )
-    forks, watched = (
-        attempts.get("processes", "done"),
-        f"more than {limits.DISPATCH_PROCESSES} are looked for and ended",
-    )
-    is_bound = str(forks).startswith("denied") and layers.get("rlimits") == "ok"
-    found["processes_capped"] = Isolation(
-        active=is_bound,
-        by=f"RLIMIT_NPROC; {watched}"
-        if is_bound
-        else f"{watched}, but only every half second; RLIMIT_NPROC does not bind root",
-        proof=f"processes {forks}",
-    )
-    found["disk_capped"] = Isolation(
-        active=False, by="each file has a limit, all together have none", proof=f"file_size {attempts.get('file_size')}"
-    )
-    return {name: found[name] for name in ISOLATION_PROPERTIES}
-
-
-def _by(alternatives: tuple[str, ...], layers: Mapping[str, str]) -> str:
-    taken = " and ".join(_CALLED[layer] for layer in alternatives if layers.get(layer) == "ok")
-    if layers.get("bubblewrap") == "ok":
-        return f"{taken} (what is forked from the nursery cannot be in bubblewrap)"
-    return taken
-
-
 def _wrapper(launcher: Launcher, wraps: bool) -> tuple[str | None, str]:
     """The program to wrap cold starts in, or why there is none."""
     if isinstance(launcher, UnconfinedLauncher):
@@ -262,12 +206,25 @@ def _wrapper(launcher: Launcher, wraps: bool) -> tuple[str | None, str]:
     return program, "" if program else "there is no bwrap on the PATH"
 
 
+def _limited_by() -> str:
+    """What we run under ourselves: in a container or a filtered service the same kernel takes other layers."""
+    try:
+        status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("latin-1").splitlines())
+        namespaces = " ".join(str(Path("/proc/self/ns", name).readlink()) for name in ("mnt", "user", "pid"))
+    except OSError:
+        return "unknown"
+    held = " ".join(status.get(name, "").strip() for name in ("Seccomp", "Seccomp_filters", "NoNewPrivs", "CapBnd"))
+    return f"{landlock_abi()} {held} {namespaces}"
+
+
 def _key(launcher: Launcher, wraps: bool) -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     except OSError:
         boot = "unknown"
-    where = f"{boot.strip()} {platform.release()} {os.geteuid()} {version('outcrop')} {sys.executable}"
+    where = f"{boot.strip()} {platform.release()} {os.geteuid()} {version('outcrop')} {sys.executable} {_limited_by()}"
     program, _ = _wrapper(launcher, wraps)
     wrapper = f"{program} {Path(program).stat().st_mtime_ns}" if program else "none"
-    return f"{where} {type(launcher).__name__} {wrapper}"
+    # The probe is a COMMAND, which both of our own launchers start cold.
+    way = "ours" if isinstance(launcher, ColdLauncher | NurseryLauncher) else type(launcher).__name__
+    return f"{where} {way} {wrapper}"

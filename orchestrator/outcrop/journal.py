@@ -12,6 +12,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -111,13 +112,26 @@ def _records(lines: Iterable[bytes], damage: Damage) -> Iterator[JournalRecord]:
             yield record
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """A record that has no number yet: it gets one when it is written, so that a failed one leaves no gap."""
+
+    kind: RecordType
+    record_id: str
+    at: str
+    body: dict[str, Any]
+
+
 class Journal:
     """A journal open for appending by the one process that holds its lock."""
 
     def __init__(self, path: Path, descriptor: int, sequence: int) -> None:
         self.path, self._descriptor, self._sequence = path, descriptor, sequence
+        # Up to here all records are whole; what lies behind it after a failed write must not be appended to.
+        self._good_length = os.fstat(descriptor).st_size
+        self._writing = threading.Lock()
         self._ballast = path.with_name(".ballast")
-        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[_Entry, asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None
         # Not one of the loop's threads: whoever fills those with slow work must not hold up the record.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="outcrop-journal")
@@ -143,7 +157,9 @@ class Journal:
         if self._descriptor < 0:
             raise JournalError(f"{self.path}: the journal is closed")
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((self._next(kind, record_id, body), future))
+        # What is no JSON is the caller's fault alone: known here, it costs no other record that is written with it.
+        wire.dumps(body)
+        self._waiting.append((_Entry(kind, record_id, now(), body), future))
         if self._flusher is None or self._flusher.done():
             self._flusher = asyncio.create_task(self._flush())
         # A caller that is cancelled must not take the record of the others with it.
@@ -151,7 +167,7 @@ class Journal:
 
     def append_now(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
         """Append one record outside an event loop, or where waiting is not to be had. Raises JournalError."""
-        self._write(self._next(kind, record_id, body))
+        self._write([_Entry(kind, record_id, now(), body)])
 
     async def close(self) -> None:
         """Flush what waits and release the lock."""
@@ -167,17 +183,12 @@ class Journal:
             self._descriptor = -1
             self._ballast.unlink(missing_ok=True)
 
-    def _next(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> bytes:
-        line = encode(kind, self._sequence, record_id, now(), body)
-        self._sequence += 1
-        return line
-
     async def _flush(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                data = b"".join(line for line, _ in batch)
-                await asyncio.get_running_loop().run_in_executor(self._writer, self._write, data)
+                entries = [entry for entry, _ in batch]
+                await asyncio.get_running_loop().run_in_executor(self._writer, self._write, entries)
             except JournalError as error:
                 for _, future in batch:
                     if not future.done():
@@ -187,19 +198,40 @@ class Journal:
                     if not future.done():
                         future.set_result(None)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, entries: list[_Entry]) -> None:
+        """Write and flush records, all or none. Raises JournalError."""
+        with self._writing:
+            lines = [
+                encode(entry.kind, sequence, entry.record_id, entry.at, entry.body)
+                for sequence, entry in enumerate(entries, self._sequence)
+            ]
+            try:
+                self._cut_back()
+                written = self._write_out(b"".join(lines))
+                os.fdatasync(self._descriptor)
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    # Otherwise the next to write does it; before it is done nothing is appended.
+                    self._cut_back()
+                raise JournalError(f"{self.path}: a record could not be written: {error.strerror}") from error
+            self._good_length += written
+            self._sequence += len(lines)
+
+    def _write_out(self, data: bytes) -> int:
         view = memoryview(data)
         while view:
             try:
                 view = view[os.write(self._descriptor, view) :]
             except OSError as error:
                 if error.errno != errno.ENOSPC or not self._ballast.exists():
-                    raise JournalError(f"{self.path}: a record could not be written: {error.strerror}") from error
+                    raise
                 self._ballast.unlink()
-        try:
-            os.fdatasync(self._descriptor)
-        except OSError as error:
-            raise JournalError(f"{self.path}: a record could not be flushed: {error.strerror}") from error
+        return len(data)
+
+    def _cut_back(self) -> None:
+        """Take away what a failed write left of its records: nobody was told that they are there."""
+        if os.fstat(self._descriptor).st_size > self._good_length:
+            os.ftruncate(self._descriptor, self._good_length)
 
     def _load_ballast(self) -> None:
         try:

@@ -43,7 +43,8 @@ class Memory:
         """Every fact, oldest first. Raises WorkspaceError, naming the line that is damaged."""
         try:
             lines = self._path.read_bytes().splitlines()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
+            # Where the workspace cannot be taken at all, holding it says so.
             return []
         except OSError as error:
             raise WorkspaceError(f"{self._path} cannot be read: {error.strerror}") from error

@@ -90,8 +90,9 @@ class Pace:
         if number not in self._unheard:
             return
         self._learn(number, headers, now)
-        wait = retry_after if retry_after is not None else limits.RETRY_FIRST_SECONDS * 2**self._refusals
-        wait = min(wait, limits.RETRY_AFTER_SECONDS)
+        is_told = retry_after is not None and math.isfinite(retry_after)
+        wait = retry_after if retry_after is not None and is_told else limits.RETRY_FIRST_SECONDS * 2**self._refusals
+        wait = min(max(wait, 0.0), limits.RETRY_AFTER_SECONDS)
         # Calls of one burst that were refused together tell nothing new.
         is_again = self._spacing > 0 and number > self._refused_after
         self._refusals, self._refused_after = self._refusals + 1, self._number
@@ -152,18 +153,23 @@ def _allowance(headers: Mapping[str, str], name: str, now: float) -> _Allowance 
     if limit is None or left is None or reset is None:
         return None
     try:
-        return _Allowance(float(limit), float(left), now + _seconds_until(reset, headers.get("date")))
-    except ValueError:
+        found = _Allowance(float(limit), float(left), now + _seconds_until(reset, headers.get("date")))
+    except (ValueError, TypeError, OverflowError):
         return None
+    return found if math.isfinite(found.limit) and math.isfinite(found.left) else None
 
 
 def _seconds_until(reset: str, date: str | None) -> float:
-    """Seconds to an RFC 3339 time by the server's clock, bounded. Raises ValueError."""
+    """Seconds to an RFC 3339 time by the server's clock, bounded; a time without a zone is UTC. Raises ValueError."""
     server_now = datetime.now(UTC)
     if date:
-        said = parsedate_to_datetime(date)
+        said = _in_utc(parsedate_to_datetime(date))
         if abs((said - server_now).total_seconds()) > _SKEW_SECONDS:
             server_now = said
-    when = datetime.fromisoformat(reset.replace("Z", "+00:00"))
+    when = _in_utc(datetime.fromisoformat(reset.replace("Z", "+00:00")))
     rounded = 0.0 if "." in reset else 1.0
     return min(max((when - server_now).total_seconds() + rounded, 0.0), limits.RETRY_AFTER_SECONDS)
+
+
+def _in_utc(when: datetime) -> datetime:
+    return when if when.tzinfo else when.replace(tzinfo=UTC)

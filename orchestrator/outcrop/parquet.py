@@ -89,7 +89,8 @@ class _Footer:
         elif kind == _DOUBLE:
             self._at += 8
         elif kind == _BINARY:
-            self._at += self._varint()
+            length = self._varint()
+            self._at += length
         elif kind in (_LIST, _SET):
             count, inner = self._list()
             for _ in range(count):

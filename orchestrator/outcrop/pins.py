@@ -49,7 +49,8 @@ def read_pins(home: Path) -> dict[str, str]:
     path = home / FILE_NAME
     try:
         found = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # Where the workspace cannot be taken at all, holding it says so.
         return {}
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from outcrop.launching.environment import is_file
+from outcrop.workspace import HOME
 from outcrop_schemas import limits
 from outcrop_specialists.guard.confine import LAYERS
 from outcrop_specialists.guard.places import DEVICES, SYSTEM, interpreter_paths, workspace_entries
@@ -36,12 +37,18 @@ def build_policy(
     command: Sequence[str] | None,
     memory_bytes: int,
     processes: int = limits.DISPATCH_PROCESSES,
+    *,
+    identities: Mapping[str, tuple[int, int]] | None = None,
+    needed: Iterable[Sequence[str]] = (),
 ) -> dict[str, Any]:
-    """The policy of one dispatch; `granted` are the folders it may write besides its scratch folder."""
-    readable = [*SYSTEM, *interpreter_paths(), *workspace_entries(workspace)]
-    if command is not None:
-        readable += command_paths(command)
-    writable = [str(folder) for folder in granted] + [str(scratch)]
+    """The policy of one dispatch; `granted` are the folders it may write besides its scratch folder.
+
+    `identities` say what those among them must still be that somebody could replace. Of each of the `needed`
+    alternatives one layer must be taken, or nothing is started.
+    """
+    outside = [*SYSTEM, *interpreter_paths(), *(command_paths(command) if command is not None else [])]
+    readable = [*spared(outside, workspace), *workspace_entries(workspace)]
+    writable = list(dict.fromkeys([*(str(folder) for folder in granted), str(scratch)]))
     return {
         "layers": list(LAYERS),
         "rlimits": limits_of_a_process(memory_bytes, processes),
@@ -49,19 +56,75 @@ def build_policy(
         "writable": writable,
         "listable": [str(workspace)],
         "devices": list(DEVICES),
+        "identities": identities or {},
+        "needed": [list(layers) for layers in needed],
     }
 
 
+def spared(paths: Iterable[str], workspace: Path) -> list[str]:
+    """These paths; one that a workspace lies in without what is on the way to it, since its records lie there too."""
+    found: list[str] = []
+    for path in paths:
+        folder = Path(os.path.realpath(path))
+        if workspace.is_relative_to(folder):
+            found += _beside(folder, workspace)
+        elif not folder.is_relative_to(workspace / HOME) or folder.is_file():
+            found.append(path)
+    return found
+
+
+def _beside(folder: Path, workspace: Path) -> list[str]:
+    found: list[str] = []
+    while folder != workspace:
+        following = folder / workspace.relative_to(folder).parts[0]
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            found += [entry.path for entry in entries if entry.path != str(following) and not entry.is_symlink()]
+        folder = following
+    return found
+
+
 def command_paths(command: Sequence[str]) -> list[str]:
-    """The program of a COMMAND with the installation it lies in, and its arguments that are files."""
+    """The program of a COMMAND, what interprets it with the installation that it has, and its arguments that are files.
+
+    Not the folder that a program lies in: `~/bin/tool` would open the home.
+    """
+    programs = [Path(command[0])]
+    if interpreter := _interpreter_of(programs[0]):
+        programs.append(interpreter)
     found = []
-    for program in {Path(command[0]), Path(command[0]).resolve()}:
-        found.append(str(program))
-        installation = program.parent.parent
-        if program.parent.name in ("bin", "sbin") and installation != Path("/"):
-            found.append(str(installation))
-    arguments = [argument for argument in command[1:] if argument.startswith("/")]
-    return found + [argument for argument in arguments if is_file(argument)]
+    for path in dict.fromkeys(named for program in programs for named in (program, program.resolve())):
+        found += [str(path), *installation_of(path)]
+    return [*dict.fromkeys(found), *(argument for argument in command[1:] if _is_granted(argument))]
+
+
+def _is_granted(argument: str) -> bool:
+    # Under these a name means another file for each process: what it names here is none of the specialist's.
+    return argument.startswith("/") and not argument.startswith(("/dev/", "/proc/")) and is_file(argument)
+
+
+def _interpreter_of(program: Path) -> Path | None:
+    """What the first line of a script names."""
+    with contextlib.suppress(OSError, ValueError), program.open("rb") as file:
+        words = os.fsdecode(file.read(256).partition(b"\n")[0]).split()
+        if words and words[0].startswith("#!/"):
+            return Path(words[0][2:])
+    return None
+
+
+def installation_of(program: Path) -> list[str]:
+    """The prefixes of a Python: its virtual environment, and where the standard library lies; nothing of a program."""
+    prefix = program.parent.parent
+    if program.parent.name not in ("bin", "sbin") or prefix == Path("/"):
+        return []
+    prefixes, is_environment = [prefix], False
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        lines = (prefix / "pyvenv.cfg").read_text("utf-8").splitlines()
+        is_environment = True
+        fields = {name.strip(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+        if home := fields.get("home"):
+            prefixes += [Path(home).parent, Path(home).resolve().parent]
+    found = [str(one) for one in dict.fromkeys(prefixes) if any(one.glob("lib*/python3.*/os.py"))]
+    return [*([str(prefix)] if is_environment else []), *found]
 
 
 @lru_cache(maxsize=1)

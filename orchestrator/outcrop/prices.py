@@ -11,12 +11,30 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest, Usage
 
-Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+_LEAST_EXPONENT = -18
+
+
+def writable(amount: Decimal) -> Decimal:
+    """An amount that can be written with all its digits. Raises ValueError for one with a billion zeros."""
+    if amount and int(amount.as_tuple().exponent) < _LEAST_EXPONENT:
+        raise ValueError("this is finer than any price")
+    return amount
+
+
+def no_number_is_true(given: object, info: ValidationInfo) -> object:
+    """A switch is no number, though Python counts with it. Raises ValueError."""
+    if isinstance(given, bool) and info.field_name not in _SWITCHES:
+        raise ValueError("a switch (true or false) is no value for this")
+    return given
+
+
+_SWITCHES = ("bubblewrap",)
+Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False), AfterValidator(writable)]
 _MILLION = Decimal(1_000_000)
 _DATED = re.compile(r"-\d{8}$")
 
@@ -37,10 +55,16 @@ class Rates(BaseModel):
     def _complete(cls, given: object) -> object:
         if not isinstance(given, Mapping) or "input" not in given:
             return given
-        base = Decimal(str(given["input"]))
-        # The multiples of the public list; reading from the cache is at most as dear as reading.
-        also = {"cache_write_5m": base * Decimal("1.25"), "cache_write_1h": base * 2, "cache_read": base}
+        try:
+            base = Decimal(str(given["input"]))
+            # The multiples of the public list; reading from the cache is at most as dear as reading.
+            also = {"cache_write_5m": base * Decimal("1.25"), "cache_write_1h": base * 2, "cache_read": base}
+        except (ArithmeticError, ValueError):
+            # No number: the field itself says so.
+            return given
         return {**also, **given}
+
+    _numbers = field_validator("*", mode="before")(no_number_is_true)
 
     @property
     def dearest_input(self) -> Decimal:

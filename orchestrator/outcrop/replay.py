@@ -22,6 +22,7 @@ from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.agent import AgentEnd, ToolAnswer
+from outcrop_specialists.context.selection.offering import FIND_TOOLS
 from outcrop_specialists.context.skills import SKILLS_KEY
 from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.roles import get_role
@@ -177,7 +178,8 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     context = dict(start.body["context"])
     pins = context.pop("pins", None)
     playback = Playback(exchanges)
-    tools = RecordedTools(schemas_of(role.tools, has_skills=SKILLS_KEY in context), answers_in(exchanges), playback)
+    schemas = schemas_of(role.tools, has_skills=SKILLS_KEY in context)
+    tools = RecordedTools([*schemas, FIND_TOOLS], answers_in(exchanges), playback)
     turns = start.body.get("turns", limits.AGENT_TURNS)
     objective, data = start.body["objective"], start.body["data"]
     window = WindowSettings.model_validate(start.body.get("window", {}))

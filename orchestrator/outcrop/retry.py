@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -17,7 +18,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and after how many seconds. What the server asks for (`retry-after`) counts, up to a maximum."""
+    """How often and after how many seconds. What the server asks for (`retry-after`) counts, up to a maximum.
+
+    A server that asks for no time at all does not shorten the wait: all attempts would be gone before it recovers.
+    """
 
     attempts: int = limits.MODEL_ATTEMPTS
     first_seconds: float = limits.RETRY_FIRST_SECONDS
@@ -35,10 +39,10 @@ async def with_retries(policy: RetryPolicy, attempt: Callable[[], Awaitable[T]])
     def seconds(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked = error.retry_after if isinstance(error, ModelError) else None
-        least = policy.first_seconds / 2
-        if asked is None:
-            return max(jitter(state), least)
-        return min(asked, policy.longest_retry_after_seconds)
+        wait = max(jitter(state), policy.first_seconds / 2)
+        if asked is None or not math.isfinite(asked):
+            return wait
+        return max(min(asked, policy.longest_retry_after_seconds), wait)
 
     retrying = AsyncRetrying(
         retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.retryable),

@@ -6,25 +6,36 @@ the command line over both. `roles` has what holds for the lead, for one special
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
-from outcrop.prices import Price, PriceList, public_prices
+from outcrop.environment import DELIMITER, PREFIX, check_variables
+from outcrop.prices import Price, PriceList, no_number_is_true, public_prices, writable
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 
 FILE_NAME = "outcrop.toml"
 DEFAULT, LEAD = "default", "lead"
-_DELIMITER = "__"
+_DOLLARS_MOST, _TOKENS_MOST = 1_000_000_000, 10**15
 
 Thinking = Literal["adaptive", "off"]
+Summaries = Literal["model", "extract"]
+Offering = Literal["all", "select"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 
@@ -47,9 +58,16 @@ class RoleSettings(BaseModel):
 
     turns: int | None = Field(default=None, ge=1, le=limits.TURNS_MOST)
 
-    def of_a_call(self) -> dict[str, Any]:
-        """What goes into a request."""
-        return self.model_dump(include={"thinking", "effort", "max_tokens"}, exclude_none=True)
+    window_tokens: int | None = Field(default=None, ge=limits.WINDOW_TOKENS_LEAST, le=limits.WINDOW_TOKENS_MOST)
+    """How much the model takes at a time; conversations are kept within it."""
+
+    summaries: Summaries | None = None
+    """Who sums up the turns that are removed: the model, or a rule (extract)."""
+
+    tools: Offering | None = None
+    """Which tools are offered: all, or those that the work needs (select), more being found when asked for."""
+
+    _numbers = field_validator("*", mode="before")(no_number_is_true)
 
     def over(self, other: RoleSettings) -> RoleSettings:
         """These, and those of `other` where these say nothing."""
@@ -60,7 +78,7 @@ class Settings(BaseSettings):
     """How Outcrop behaves where nothing else is said."""
 
     model_config = SettingsConfigDict(
-        env_prefix="OUTCROP_", env_nested_delimiter=_DELIMITER, frozen=True, extra="forbid", env_ignore_empty=True
+        env_prefix=PREFIX, env_nested_delimiter=DELIMITER, frozen=True, extra="forbid", env_ignore_empty=True
     )
 
     workers: int = Field(default=2, ge=1, le=256)
@@ -75,10 +93,12 @@ class Settings(BaseSettings):
     model_calls: int = Field(default=8, ge=1, le=1024)
     """Model calls at a time, of all agents together."""
 
-    budget_usd: Decimal | None = Field(default=None, gt=0, allow_inf_nan=False)
+    budget_usd: Annotated[Decimal, AfterValidator(writable)] | None = Field(
+        default=None, gt=0, le=_DOLLARS_MOST, allow_inf_nan=False
+    )
     """The ceiling of a run or batch in US dollars."""
 
-    budget_tokens: int | None = Field(default=None, gt=0)
+    budget_tokens: int | None = Field(default=None, gt=0, le=_TOKENS_MOST)
     """The ceiling of a run or batch in tokens, read and written."""
 
     api_batch_seconds: float = Field(default=5.0, gt=0, le=3_600)
@@ -92,6 +112,8 @@ class Settings(BaseSettings):
 
     prices: dict[str, Price] = {}
     """Prices of one's own, in US dollars per million tokens."""
+
+    _numbers = field_validator("*", mode="before")(no_number_is_true)
 
     @field_validator("roles")
     @classmethod
@@ -130,8 +152,15 @@ class Settings(BaseSettings):
             _assign(over, item)
         _check_names(stored, str(path))
         _check_names(over, "--set")
+        tables = {"roles": RoleSettings.model_fields, "prices": Price.model_fields}
+        check_variables(os.environ, cls.model_fields, tables)
         try:
             return _with_file(cls, stored)(**over)
+        except SettingsError as error:
+            # A table of the environment that is no JSON.
+            name = re.search(r'field "(\w+)"', str(error))
+            variable = f"{PREFIX}{name[1].upper()}" if name else f"a variable {PREFIX}…"
+            raise UsageError(f"the environment: {variable} is not JSON") from error
         except ValidationError as error:
             raise UsageError(_told(error, path if stored else None)) from error
 

@@ -13,7 +13,6 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UnknownNameError
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.context.segments import SEGMENTS, Segment, estimated, scaled
-from outcrop_specialists.context.tokens import prompt_tokens
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def _step(number: int, exchange: Exchange) -> Step:
     request = ModelRequest.model_validate(wire.loads(exchange.request))
     estimate: Mapping[Segment, int] = exchange.about.get("segments") or estimated(request)
     usage = exchange.response.usage if exchange.response else None
-    total = prompt_tokens(usage) if usage else 0
+    total = usage.prompt_tokens if usage else 0
     return Step(
         number,
         # An answer that was not used: refused, cancelled.

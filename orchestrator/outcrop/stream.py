@@ -2,7 +2,7 @@
 
 Bytes come in chunks and are split on 0x0A only. A line is looked at only when it holds the string "completion"; at most
 ten progress lines a second are decoded for display; the last partial findings are kept as bytes. Memory is bounded by
-one line of 16 MiB whatever is printed.
+one line of 16 MiB whatever is printed; of a longer line the tail is looked at, since a completion may be glued to it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from outcrop.bytesearch import contains
-from outcrop.completion import Foreign, Parsed, parse_candidate
+from outcrop.completion import TAIL_BYTES, Foreign, Parsed, parse_candidate, parse_tail
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ProtocolError
 
@@ -25,9 +25,6 @@ _PARTIAL = b'"partial"'
 _PARTIAL_OBJECT = re.compile(rb'"partial"\s*:\s*\{')
 # Foreign completions are counted by parsing them; past this many the point is made.
 _FOREIGN_PARSED = 100
-# A long line that opens like this cannot become a completion, so its bytes need not be kept while it grows.
-_LONG_LINE = 1 << 20
-_OPENINGS_OF_OTHERS = (b'{"type":"progress"', b'{"type": "progress"', b'{"type":"log"', b'{"type": "log"')
 
 
 class StreamScanner:
@@ -37,6 +34,7 @@ class StreamScanner:
         self._dispatch_id, self._id_bytes, self._on_progress = dispatch_id, dispatch_id.encode(), on_progress
         self._carry = bytearray()
         self._skipping = 0
+        self._tail = bytearray()
         self._next_progress = 0.0
         self._head = b""
         self._saw_utf16 = False
@@ -84,30 +82,35 @@ class StreamScanner:
         """Add to the line that is not ended yet, or to the count of what is skipped of it."""
         if self._skipping:
             self._skipping += len(piece)
+            self._tail += piece
+            if len(self._tail) > 2 * TAIL_BYTES:
+                del self._tail[:-TAIL_BYTES]
             return
         self._carry += piece
-        if len(self._carry) > limits.STREAM_LINE_BYTES or (
-            len(self._carry) > _LONG_LINE and self._carry.startswith(_OPENINGS_OF_OTHERS)
-        ):
+        if len(self._carry) > limits.STREAM_LINE_BYTES:
             self._skipping = len(self._carry)
+            self._tail = self._carry[-TAIL_BYTES:]
             self._carry = bytearray()
 
     def _end_line(self, rest: bytes) -> None:
-        if self._skipping:
-            length, self._skipping = self._skipping + len(rest), 0
-            if length > limits.STREAM_LINE_BYTES:
-                self.long_lines.append(length)
-            return
-        if not self._carry:
+        if not (self._skipping or self._carry):
             self._scan(rest)
             return
-        self._carry += rest
+        self._extend(rest)
+        if self._skipping:
+            length, tail = self._skipping, bytes(self._tail[-TAIL_BYTES:])
+            self._skipping, self._tail = 0, bytearray()
+            self.long_lines.append(length)
+            self._scan_tail(tail, length)
+            return
         line = bytes(self._carry)
         self._carry = bytearray()
-        if len(line) > limits.STREAM_LINE_BYTES:
-            self.long_lines.append(len(line))
-        else:
-            self._scan(line)
+        self._scan(line)
+
+    def _scan_tail(self, tail: bytes, length: int) -> None:
+        """A line over the limit may end in a completion that a specialist's own output stands in front of."""
+        if _COMPLETION in tail and self._id_bytes in tail:
+            self._take(lambda: parse_tail(tail, self._dispatch_id, length))
 
     def _scan(self, chunk: bytes, start: int = 0, end: int | None = None) -> None:
         """Look at the whole lines between `start` and `end`; the chunk itself is never copied."""
@@ -122,15 +125,18 @@ class StreamScanner:
     def _scan_candidates(self, lines: bytes) -> None:
         position = lines.find(_COMPLETION)
         while position >= 0:
-            line, end = _line_at(lines, position)
-            self._take_candidate(line)
+            begins, end = _bounds_of_line(lines, position, 0, len(lines))
+            self._take_candidate(lines[begins:end])
             position = lines.find(_COMPLETION, end)
 
     def _take_candidate(self, line: bytes) -> None:
         if self._id_bytes not in line and len(self.foreign) >= _FOREIGN_PARSED:
             return
+        self._take(lambda: parse_candidate(line, self._dispatch_id))
+
+    def _take(self, parse: Callable[[], Parsed | Foreign | None]) -> None:
         try:
-            found = parse_candidate(line, self._dispatch_id)
+            found = parse()
         except ProtocolError as fault:
             self.fault = self.fault or fault
             self.fault_count += 1
@@ -147,11 +153,11 @@ class StreamScanner:
         if now < self._next_progress:
             return
         self._next_progress = now + 1 / limits.PROGRESS_PER_SECOND
-        line, _ = _line_at(chunk, chunk.rfind(_PROGRESS, start, end), start, end)
-        if len(line) > limits.PARTIAL_BYTES:
+        begins, ends = _bounds_of_line(chunk, chunk.rfind(_PROGRESS, start, end), start, end)
+        if ends - begins > limits.PARTIAL_BYTES:
             return
         try:
-            message = wire.loads(line)
+            message = wire.loads(chunk[begins:ends])
         except ValueError:
             return
         if isinstance(message, dict):
@@ -162,20 +168,21 @@ class StreamScanner:
         # Searching from the end is many times slower than looking whether it is there at all.
         partial = chunk.rfind(_PARTIAL, start, end) if contains(chunk, _PARTIAL, start, end) else -1
         while partial >= 0:
-            line, _ = _line_at(chunk, partial, start, end)
-            if len(line) <= limits.PARTIAL_BYTES and _PROGRESS in line and _PARTIAL_OBJECT.search(line):
-                self._partial = line
-                return
-            partial = chunk.rfind(_PARTIAL, start, partial)
+            # A line is looked at once, and only copied when it is short, however often the word stands in it.
+            begins, ends = _bounds_of_line(chunk, partial, start, end)
+            if ends - begins <= limits.PARTIAL_BYTES:
+                line = chunk[begins:ends]
+                if _PROGRESS in line and _PARTIAL_OBJECT.search(line):
+                    self._partial = line
+                    return
+            partial = chunk.rfind(_PARTIAL, start, begins)
 
     def _is_utf16(self) -> bool:
         return self._saw_utf16 or self._head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def _line_at(lines: bytes, position: int, start: int = 0, end: int | None = None) -> tuple[bytes, int]:
-    """The line around a position, between `start` and `end`, and where it ends."""
-    end = len(lines) if end is None else end
+def _bounds_of_line(lines: bytes, position: int, start: int, end: int) -> tuple[int, int]:
+    """Where the line around a position begins and ends, between `start` and `end`."""
     begins = max(lines.rfind(b"\n", start, position) + 1, start)
     ends = lines.find(b"\n", position, end)
-    ends = end if ends < 0 else ends
-    return lines[begins:ends], ends
+    return begins, end if ends < 0 else ends

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 from outcrop.gateway import QueueClock
 from outcrop.hands import Hands
 from outcrop.launching import Child
+from outcrop.launching.supervised import explained
 from outcrop.reader import StreamReader
 from outcrop.settle import Observed
 from outcrop.spill import write_private
@@ -23,6 +25,11 @@ from outcrop_schemas import limits
 # What a process wrote just before it ended is in the pipe; reading it takes milliseconds.
 _DRAIN_SECONDS = 1.0
 _DRAIN_AFTER_COMPLETION_SECONDS = 0.3
+# Beyond the grace time, how long the last bytes may be read: within the second, or the half second after cancelling, in
+# which the outcome must be there, with room for what comes after.
+_READ_OUT_SECONDS = 0.35
+_CANCELLED_READ_OUT_SECONDS = 0.15
+_LEAST_READ_OUT_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,11 @@ class Watch:
         self._counts_from = 0.0
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._is_cancelled = False
+        self._cancelled_at: float | None = None
         self.clock = QueueClock(self._changed.set)
 
     def cancel(self) -> None:
-        self._is_cancelled = True
+        self._cancelled_at = self._cancelled_at or time.monotonic()
         self._changed.set()
 
     async def to_the_end(self, child: Child, transcript: Path, counts_from: float) -> None:
@@ -54,7 +61,13 @@ class Watch:
 
         The wall clock counts from now on, or from `counts_from` (monotonic) where the start took longer.
         """
-        reader = StreamReader(child.stdout, child.stderr, self._scanner, transcript, self._on_change)
+        try:
+            reader = StreamReader(child.stdout, child.stderr, self._scanner, transcript, self._on_change)
+        except OSError as error:
+            self._seen.spawn_error = str(explained(error))
+            await child.stop(0.0)
+            child.close()
+            return
         self._counts_from = min(reader.started_at, counts_from)
         child.exited.add_done_callback(lambda _: self._changed.set())
         reader.start()
@@ -62,7 +75,9 @@ class Watch:
             await self._until_something_is_to_end(child, reader)
             await self._end(child, reader)
         finally:
-            await self._hands.do(reader.stop)
+            reader.tell_to_stop()
+            await self._read_out(reader)
+            reader.leave()
             child.close()
         self._seen.exit = child.exited.result() if child.exited.done() else None
         self._look(reader)
@@ -127,7 +142,7 @@ class Watch:
 
     def _look(self, reader: StreamReader) -> None:
         """What the orchestrator itself does comes before anything else, also after a completion."""
-        if self._is_cancelled:
+        if self._cancelled_at is not None:
             self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it"
         elif reader.is_over_limit:
             self._seen.ended_by = "output_limit"
@@ -136,13 +151,31 @@ class Watch:
     async def _drain(self, reader: StreamReader) -> None:
         """Give the reader time for what is in the pipes, little of it where somebody else still holds them."""
         started = time.monotonic()
-        while not (reader.is_done or self._is_cancelled):
+        while not reader.is_done and self._cancelled_at is None:
             self._changed.clear()
             allowed = _DRAIN_AFTER_COMPLETION_SECONDS if self._scanner.valid else _DRAIN_SECONDS
             left = started + allowed - time.monotonic()
             if left <= 0:
                 return
             await self._change_within(left)
+
+    async def _read_out(self, reader: StreamReader) -> None:
+        """Wait for the reading thread, but no longer than the dispatch has: one line may give it much to do."""
+        at_least_until = time.monotonic() + _LEAST_READ_OUT_SECONDS
+        while not reader.is_done:
+            self._changed.clear()
+            left = max(self._read_out_until(), at_least_until) - time.monotonic()
+            if left <= 0:
+                # What it finds from now on is no longer looked at.
+                self._seen.scanner, self._seen.is_read_out = copy.copy(self._scanner), False
+                return
+            await self._change_within(left)
+
+    def _read_out_until(self) -> float:
+        wall = self._counts_from + self._patience.timeout_seconds + self.clock.seconds() + _READ_OUT_SECONDS
+        if self._cancelled_at is not None:
+            wall = min(wall, self._cancelled_at + _CANCELLED_READ_OUT_SECONDS)
+        return wall + self._patience.grace_seconds
 
     async def _change_within(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):

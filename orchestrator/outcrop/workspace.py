@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from outcrop_schemas.errors import PathError, WorkspaceBusyError, WorkspaceError
@@ -13,6 +15,8 @@ from outcrop_specialists.paths import resolve_inside
 from outcrop_specialists.reading.address import MARK, addressed, folder_of
 
 HOME = ".outcrop"
+# The device and the number of a folder.
+Identity = tuple[int, int]
 
 
 class Workspace:
@@ -28,6 +32,14 @@ class Workspace:
             ) from error
         if not self.folder.is_dir():
             raise WorkspaceError(f"{given}: the workspace is not a folder")
+        try:
+            str(self.folder).encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(self.folder).decode("utf-8", "backslashreplace")
+            raise WorkspaceError(
+                f"{shown}: the name of the workspace, or of a folder above it, is not UTF-8 and cannot be written into "
+                "a request; rename it or choose another --workspace"
+            ) from None
         self.home = self.folder / HOME
         self.runs = self.home / "runs"
         self._lock: int | None = None
@@ -105,12 +117,42 @@ class Workspace:
 
     def grant_results(self, data: Sequence[str]) -> Path:
         """Make the `results/` folders beside the data before a launch; returns the one for work without an input."""
-        general = self.folder / "results"
-        for folder in [*self.results_of(data), general]:
-            try:
-                folder.mkdir(exist_ok=True)
-            except OSError as error:
-                raise WorkspaceError(f"{folder}: the results folder cannot be made: {error.strerror}") from error
-            if not folder.resolve().is_relative_to(self.folder):
-                raise PathError(folder, "the results folder leads out of the workspace; remove the link")
-        return general
+        with self.granted(data):
+            return self.folder / "results"
+
+    @contextlib.contextmanager
+    def granted(self, data: Sequence[str]) -> Iterator[dict[Path, Identity]]:
+        """The `results/` folders beside the data and the general one, made where missing, each with what it is.
+
+        They are opened beneath the workspace, component by component and through no link, and held open meanwhile: so
+        long no other folder can have their numbers, and what is in their place is what was looked at, or is told from
+        it. Raises WorkspaceError, PathError.
+        """
+        with contextlib.ExitStack() as held:
+            found = {}
+            for folder in dict.fromkeys([*self.results_of(data), self.folder / "results"]):
+                descriptor = self._open_results(folder)
+                held.callback(os.close, descriptor)
+                about = os.fstat(descriptor)
+                found[folder] = (about.st_dev, about.st_ino)
+            yield found
+
+    def _open_results(self, folder: Path) -> int:
+        # Of links in the path of the data the user's own are followed here, once.
+        inside = self.resolve(folder.parent).relative_to(self.folder) / folder.name
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        place = os.open(self.folder, flags) if self._lock is None else os.dup(self._descriptor)
+        try:
+            for name in inside.parts:
+                if name == folder.name:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=place)
+                following = os.open(name, flags, dir_fd=place)
+                os.close(place)
+                place = following
+        except OSError as error:
+            os.close(place)
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise PathError(folder, "the results folder is a link, or no folder; remove it") from error
+            raise WorkspaceError(f"{folder}: the results folder cannot be made: {error.strerror}") from error
+        return place

@@ -87,6 +87,8 @@ STORE_BYTES = 1 << 30
 PAGE_CHARS = 20_000
 FOUND_LINES = 20
 FOUND_CHARS = 300
+ATTACHMENT_TOKENS = 20_000
+ATTACHMENTS_TOKENS = 60_000
 
 SKILLS = 50
 SKILL_NAME_CHARS = 64
@@ -207,7 +209,9 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop_specialists.tools.scripts.running",
         "others stay in scratch",
     ),
-    Limit("command waited for", COMMAND_SECONDS, "s", "outcrop_specialists.tools.scripts.run_command", "then it goes on"),
+    Limit(
+        "command waited for", COMMAND_SECONDS, "s", "outcrop_specialists.tools.scripts.run_command", "then it goes on"
+    ),
     Limit(
         "output of a command",
         COMMAND_LINES,
@@ -625,6 +629,20 @@ LIMITS: tuple[Limit, ...] = (
         "facts",
         "outcrop.memory",
         "the most relevant ones",
+    ),
+    Limit(
+        "attachment",
+        ATTACHMENT_TOKENS,
+        "tokens",
+        "outcrop_specialists.context.attachments",
+        "its text is cut, and said where to read on; a data file gives its profile",
+    ),
+    Limit(
+        "all attachments",
+        ATTACHMENTS_TOKENS,
+        "tokens",
+        "outcrop_specialists.context.attachments",
+        "further ones are named",
     ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.lead.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.lead.pins", "a longer pin is refused"),

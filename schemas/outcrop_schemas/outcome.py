@@ -56,7 +56,7 @@ class Truncated(_Record):
 class VerifiedArtifact(_Record):
     """An artifact that exists as a regular file in the workspace, as the orchestrator measured it.
 
-    `rows` (records below the header) and `columns` are measured of CSV tables; null where they were not.
+    `rows` (records below the header) and `columns` are measured of CSV, TSV and Parquet files; null where not.
     """
 
     path: str

@@ -38,6 +38,7 @@ class DispatchLimits(_Wire):
     turns: int = limits.AGENT_TURNS
     window_tokens: int = limits.WINDOW_TOKENS
     summaries: Literal["model", "extract"] = "extract"
+    tools: Literal["all", "select"] = "all"
 
 
 class ToolCall(_Wire):

@@ -49,4 +49,7 @@ def loads(data: bytes | str) -> Any:
     """
     value = orjson.loads(data)
     text = data if isinstance(data, bytes) else data.encode()
-    return json.loads(text) if _MANY_DIGITS.search(text) else value
+    if not _MANY_DIGITS.search(text):
+        return value
+    del value  # a large one must not be there twice
+    return json.loads(text)

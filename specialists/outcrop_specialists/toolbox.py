@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.columns import censoring
 from outcrop_specialists.completion import first_fault
+from outcrop_specialists.context.selection.offering import FIND_TOOLS, Offering
 from outcrop_specialists.context.skills import READ_SKILL, SkillArguments, read_skill
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import READ_RESULT, ReadArguments, read_result
@@ -52,9 +54,11 @@ class SpecialistToolbox:
         store: Store,
         *,
         has_skills: bool = False,
+        offering: Offering | None = None,
     ) -> None:
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._context, self._on_call, self._store, self._has_skills = context, on_call, store, has_skills
+        self._offering = offering if offering and offering.is_selecting else None
         self.artifacts: dict[str, Artifact] = {}
         self.claims: list[Claim] = []
         self.summaries: list[str] = []
@@ -62,7 +66,11 @@ class SpecialistToolbox:
         self._one_at_a_time = asyncio.Lock()
 
     def schemas(self) -> list[ToolSchema]:
-        return schemas_of(self._tools.values(), has_skills=self._has_skills)
+        if self._offering is None:
+            return schemas_of(self._tools.values(), has_skills=self._has_skills)
+        # What is always there stands first: the list then only grows at its end.
+        chosen = [self._tools[name] for name in self._offering.offered]
+        return [FIND_TOOLS, *schemas_of([], has_skills=self._has_skills), *(tool.schema() for tool in chosen)]
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         """Run one tool; its result as JSON text. Raises OutcropError for what the model may mend."""
@@ -70,9 +78,13 @@ class SpecialistToolbox:
             return await asyncio.to_thread(read_page, self._store, arguments)
         if name == READ_SKILL.name:
             return await asyncio.to_thread(skill_page, self._context.workspace, arguments)
+        if name == FIND_TOOLS.name and self._offering:
+            return self._offering.find(arguments)
         tool = self._tools.get(name)
         if tool is None:
-            raise UnknownNameError("tool", name, known=self._tools)
+            raise UnknownNameError("tool", name, get_close_matches(name, self._tools), self._tools)
+        if self._offering:
+            self._offering.asked_for(name)
         async with self._one_at_a_time:
             self._on_call(name)
             result = await asyncio.to_thread(run_tool, tool, self._context, arguments)

@@ -8,15 +8,17 @@ from typing import Any
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError, ProtocolError
-from outcrop_schemas.protocol import Artifact, Completion, Dispatch
+from outcrop_schemas.protocol import Artifact, Completion, Dispatch, Log
 from outcrop_specialists.agent import Agent, AgentEnd, Asks, Toolbox
 from outcrop_specialists.brief import opening, pinned
 from outcrop_specialists.channel import ChannelModel
 from outcrop_specialists.citing import claims_cited
 from outcrop_specialists.completion import SpecialistAnswer
+from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.context.skills import SKILLS_KEY, told_of
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import WindowSettings
+from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
@@ -39,6 +41,7 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
         lambda name: stream.progress(name, tool=name),
         store,
         has_skills=SKILLS_KEY in request.context,
+        offering=_offering(role, request, stream),
     )
     agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox, store)
     try:
@@ -50,11 +53,22 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
     return _finished(request, toolbox, end, end.answer)
 
 
+def _offering(role: Role, request: Dispatch, stream: Stream) -> Offering | None:
+    """What of the role's tools the objective needs; None where all are offered."""
+    if request.limits.tools == "all":
+        return None
+    cache = cache_folder(Path(request.workspace).resolve(), "tools")
+    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache)
+    offering.begin(request.objective)
+    return offering
+
+
 def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox: Toolbox, store: Store) -> Agent:
     """The agent of a dispatch; replay builds the very same one."""
     context = dict(request.context)
     data, pins = context.pop("data", []), context.pop("pins", None)
-    window = WindowSettings(tokens=request.limits.window_tokens, summaries=request.limits.summaries)
+    told = request.limits
+    window = WindowSettings(tokens=told.window_tokens, summaries=told.summaries, tools=told.tools)
     turns = request.limits.turns
     return role_agent(role, model, toolbox, request.objective, data, context, pins, turns, window, store)
 

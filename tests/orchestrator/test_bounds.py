@@ -89,6 +89,42 @@ def test_the_orchestrator_grows_by_less_than_64_mb_whatever_is_printed(
     assert growth < 64 * MB
 
 
+COSTLY = {
+    "a table of commas": (
+        "with open('c.csv', 'wb') as file:\n"
+        "    for _ in range(100): file.write(b',' * (1 << 20))\n"
+        "complete(artifacts=[{'path': 'c.csv', 'kind': 'table'}])",
+        "success",
+    ),
+    "ids of others": (
+        "for _ in range(8):\n"
+        "    sys.stdout.write('{\"type\":\"completion\",\"dispatch_id\":\"' + 'y' * 15_000_000 + '\"}\\n')\n"
+        "complete()",
+        "success",
+    ),
+    "many values": (
+        "sys.stdout.write('{\"type\":\"completion\",\"dispatch_id\":\"' + ID + '\",\"status\":\"success\",'\n"
+        "  '\"results\":{\"a\":[' + '[],' * 5_200_000 + '[]]}}\\n')",
+        "protocol_error",
+    ),
+    "many records": ("complete([{'name': 's%d' % n, 'au': n * 0.37, 'cu': n} for n in range(80_000)])", "success"),
+    "many artifacts": ("complete(artifacts=['a%d' % n for n in range(500_000)])", "success"),
+    "one text": ("complete('y' * 16_000_000)", "success"),
+    "glued": ("sys.stdout.write('{\"type\":\"progress\",\"text\":\"' + 'a' * 15_000_000); complete()", "success"),
+}  # fmt: skip
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("kind", COSTLY)
+def test_the_orchestrator_grows_by_less_than_64_mb_whatever_it_has_to_read(
+    workspace: Path, program: Program, kind: str
+) -> None:
+    body, status = COSTLY[kind]
+    growth, statuses = growth_of(workspace, 1, 1, program("complete()"), program(body))
+    assert statuses == {status: 1}
+    assert growth < 64 * MB
+
+
 @pytest.mark.timeout(1_600 if IS_LONG else 180)
 @pytest.mark.parametrize(
     ("workers", "count", "allowed_mb"), [(4, 200, 256), (200, 200, 640)] if IS_LONG else [(4, 16, 256)]

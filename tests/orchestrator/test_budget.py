@@ -27,7 +27,7 @@ from outcrop.journal import read
 from outcrop.ledger import RunLedger, Terms, accounts_in, spent_in
 from outcrop.models.scripted import turn
 from outcrop.prices import Price, most_input_tokens, public_prices
-from outcrop.recovery import open_run
+from outcrop.recovery import RunRecord, open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
@@ -280,47 +280,35 @@ class Paid(ScriptedModel):
     is_free = False
 
 
-async def test_a_specialist_at_the_ceiling_ends_with_what_it_has(workspace: Path) -> None:
-    (workspace / "t.csv").write_text(CSV)
-    first = turn(("remove_duplicates", {"path": "t.csv"}))
-    work = [first.model_copy(update={"usage": Usage(input_tokens=1, output_tokens=1)}), turn(COMPLETE)]
-    lead = [
-        turn(("dispatch", {"specialist": "cleaning", "objective": "drop duplicates", "data": ["t.csv"]})),
-        turn(("complete", {"status": "partial", "summary": "the money was spent"})),
-    ]
-    models = {"lead": ScriptedModel(lead), "cleaning": Paid(work, name=CHEAP)}
-    # Its turn costs next to nothing, so that only what is reserved for the second, longer one is refused.
-    settings = Settings.load(workspace, {"budget_tokens": most_tokens_of_a_first_turn()})
-    run = Run("clean", ["t.csv"], workspace=workspace, model=models, settings=settings)
-    outcome = await run.start()
-    assert run.desk is not None
-    record = open_run(run.desk.folder)
+async def test_a_specialist_at_the_ceiling_ends_with_what_it_has(tmp_path: Path) -> None:
+    # Its turns cost next to nothing; under the ceiling is room for what is reserved for the first, not for the second.
+    whole = await a_cleaning_under(tmp_path / "whole", 10**9)
+    first, second = (reserved["tokens"] for reserved in whole.events("reserved"))
+    assert first < second
+    record = await a_cleaning_under(tmp_path / "short", (first + second) // 2)
     [done] = record.outcomes
     assert done.status == "budget"
     assert "the ceiling of" in done.errors[0]
     assert [artifact.path for artifact in done.artifacts]
     assert done.findings[0].startswith("remove_duplicates: ")
-    assert outcome.warnings == []
+    assert record.answer is not None
+    assert record.answer.warnings == []
     assert [one.difference for one in await asyncio.to_thread(verify, record)] == [None, None]
 
 
-def most_tokens_of_a_first_turn() -> int:
-    """Enough for the first turn of the dispatch above, not for the second."""
-    from outcrop_specialists.agent import Agent
-    from outcrop_specialists.brief import opening
-    from outcrop_specialists.completion import SpecialistAnswer
-    from outcrop_specialists.roles import get_role
-    from outcrop_specialists.toolbox import schemas_of
-
-    role = get_role("cleaning")
-
-    class Tools:
-        def schemas(self) -> Any:
-            return schemas_of(role.tools)
-
-    asked = opening("drop duplicates", ["t.csv"], {}, None)
-    agent = Agent(None, Tools(), system=role.prompt(), opening=asked, answer=SpecialistAnswer)  # type: ignore[arg-type]
-    return most_input_tokens(agent.request().model_copy(update={"max_tokens": 16_000})) + 16_000 + 100
+async def a_cleaning_under(workspace: Path, most_tokens: int) -> RunRecord:
+    workspace.mkdir()
+    (workspace / "t.csv").write_text(CSV)
+    little = {"usage": Usage(input_tokens=1, output_tokens=1)}
+    work = [turn(("remove_duplicates", {"path": "t.csv"})).model_copy(update=little), turn(COMPLETE)]
+    lead = [
+        turn(("dispatch", {"specialist": "cleaning", "objective": "drop duplicates", "data": ["t.csv"]})),
+        turn(("complete", {"status": "partial", "summary": "the money was spent"})),
+    ]
+    models = {"lead": ScriptedModel(lead), "cleaning": Paid(work, name=CHEAP)}
+    settings = Settings.load(workspace, {"budget_tokens": most_tokens})
+    outcome = await Run("clean", ["t.csv"], workspace=workspace, model=models, settings=settings).start()
+    return open_run(RunFolder(Path(outcome.run_folder)))
 
 
 async def test_a_lead_at_the_ceiling_ends_the_run_with_what_is_there(workspace: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from outcrop import Pool
-from outcrop.isolation import judge
+from outcrop.doctor import examine
+from outcrop.properties import judge
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES
 from outcrop_specialists.guard.confine import LAYERS
 
@@ -180,7 +181,10 @@ async def test_a_required_property_that_is_proved_lets_it_start_and_one_that_is_
 GOOD_LAYERS = dict.fromkeys(LAYERS, "ok")
 REFUSED = {
     **dict.fromkeys(
-        ("write", "write_through_link", "read", "network", "environment", "namespace", "memory", "processes"),
+        (
+            *("write", "write_through_link", "read", "network", "datagrams", "environment", "environments"),
+            *("namespace", "memory", "processes"),
+        ),
         "denied: no",
     ),
     "metadata": "done",
@@ -195,7 +199,10 @@ BREAKS = [
     ("read_confined", {}, {"read": "done"}),
     ("network_denied", {"seccomp": "Invalid argument"}, {}),
     ("network_denied", {}, {"network": "done"}),
+    ("network_denied", {}, {"datagrams": "done"}),
     ("keys_hidden", {}, {"environment": "done"}),
+    ("keys_hidden", {}, {"environments": "done"}),
+    ("keys_hidden", {"landlock": "this kernel has no Landlock"}, {}),
     ("keys_hidden", {"capabilities": "Operation not permitted"}, {}),
     ("tree_kill_complete", {}, {"strays_ended": 0}),
     ("memory_capped", {"rlimits": "Operation not permitted"}, {}),
@@ -249,6 +256,35 @@ def test_what_landlock_does_not_cover_is_said() -> None:
     assert "mode, owner and times" in judge(GOOD_LAYERS, REFUSED)["write_confined"].by
     refused = {**REFUSED, "metadata": "denied: Read-only file system"}
     assert judge({**GOOD_LAYERS, "bubblewrap": "ok"}, refused)["write_confined"].by.count("mode, owner") == 0
+
+
+def test_what_memory_is_not_covered_is_said() -> None:
+    assert "System V" in judge(GOOD_LAYERS, {**REFUSED, "shared_memory": "done"})["memory_capped"].by
+    assert "System V" not in judge(GOOD_LAYERS, {**REFUSED, "shared_memory": "denied: no"})["memory_capped"].by
+
+
+async def test_doctor_probes_anew_and_what_it_finds_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Pool(workspace=tmp_path, launcher="cold") as pool:
+        assert (await pool._desk.shared.proof.get())["write_confined"].active
+    cache = tmp_path / ".outcrop" / "cache" / "isolation.json"
+    with monkeypatch.context() as broken:
+        broken.setenv("OUTCROP_BUBBLEWRAP", "0")
+        broken.setattr("outcrop.policy.LAYERS", tuple(layer for layer in LAYERS if layer != "landlock"))
+        report = await examine(tmp_path)
+    assert not report.isolation["write_confined"].active
+    assert not json.loads(cache.read_bytes())["proof"]["sets"]["cold"]["write_confined"]["active"]
+    assert (await examine(tmp_path)).isolation["write_confined"].active
+    assert json.loads(cache.read_bytes())["proof"]["sets"]["cold"]["write_confined"]["active"]
+
+
+async def test_a_proof_of_other_surroundings_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Pool(workspace=tmp_path, launcher="cold") as pool:
+        await pool._desk.shared.proof.get()
+    # As in a container or a filtered service, under the same boot.
+    monkeypatch.setattr("outcrop.isolation._limited_by", lambda: "another filter")
+    monkeypatch.setattr("outcrop.policy.LAYERS", tuple(layer for layer in LAYERS if layer != "seccomp"))
+    async with Pool(workspace=tmp_path, launcher="cold") as pool:
+        assert not (await pool._desk.shared.proof.get())["network_denied"].active
 
 
 UNCONFINED = """

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from outcrop import Run
+from outcrop import Pool, Run, ScriptedModel
 from outcrop.models.scripted import turn
 from outcrop.recovery import open_run
 from outcrop.replay import verify
@@ -19,6 +20,7 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 from outcrop_schemas.outcome import RunOutcome
 from outcrop_specialists.brief import EARLIER
 from outcrop_specialists.context.segments import estimated, scaled
+from outcrop_specialists.roles import get_role
 
 CHARS_A_TOKEN = 3.7
 DONE = {"status": "success", "summary": "done", "results": {}}
@@ -61,7 +63,7 @@ async def run_in_a_small_window(workspace: Path, *, is_free: bool) -> tuple[RunO
     [_, specialist] = agents_of(record := open_run_of(first))
     # So small that beside the schemas of the tools there is room for a few turns only.
     room = int(steps_of(record, specialist)[0].total / 0.88) + limits.MODEL_OUTPUT_TOKENS
-    settings = Settings(roles={"analytics": {"window_tokens": room}})
+    settings = Settings(roles={"analytics": {"window_tokens": room, "tools": "all"}})
     model = Counting(is_free=is_free)
     outcome = await Run("look", ["assays.csv"], workspace=workspace, model=model, settings=settings).start()
     return outcome, model
@@ -113,3 +115,37 @@ def test_what_is_anchored_on_the_last_report_is_within_two_percent_of_the_next()
 def test_shares_add_up_exactly(total: int) -> None:
     found = scaled({"system": 3, "tools": 3, "conversation": 1}, total)
     assert sum(found.values()) == total
+
+
+async def test_a_specialist_is_offered_what_its_work_needs_and_finds_the_rest(workspace: Path) -> None:
+    (workspace / "a.csv").write_text("sample,Au\n" + "".join(f"s{n},{n / 7}\n" for n in range(30)))
+    model = ScriptedModel(
+        [
+            turn(("inspect_dataset", {"path": "a.csv"}), turn_id="a"),
+            turn(("find_tools", {"query": "how sure are we of a fit of one column by others"}), turn_id="b"),
+            # One that nobody offered: it is carried out all the same.
+            turn(("check_missing", {"path": "a.csv"}), ("no_such_tool", {}), turn_id="c"),
+            turn(("complete", DONE), turn_id="d"),
+        ]
+    )
+    settings = Settings(roles={"analytics": {"tools": "select"}})
+    async with Pool(workers=1, model=model, workspace=workspace, settings=settings) as pool:
+        outcome = await pool.dispatch("analytics", "cluster the samples into 3 groups", ["a.csv"])
+        folder = pool.run_folder
+        log = folder.transcript(outcome.dispatch_id).read_text("utf-8")
+    assert outcome.status == "success", outcome.errors
+    offered = [[tool.name for tool in request.tools] for request in model.requests]
+    assert {"find_tools", "read_result", "inspect_dataset", "cluster", "complete"} <= set(offered[0])
+    assert len(offered[0]) <= limits.TOOLS_OFFERED + 4 < len(get_role("analytics").tools)
+    assert "regression" in offered[2]
+    assert "check_missing" in offered[3]
+    for before, after in itertools.pairwise(offered):
+        # The list only grows at its end, `complete` aside, so that its beginning stays in the cache.
+        assert after[: len(before) - 1] == before[:-1]
+    results = model.requests[3].as_bytes().decode()
+    assert "missing" in results
+    assert '\\"type\\":\\"unknown_name\\"' in results
+    assert '"tools\\":\\"select\\"' in log
+    assert '\\"missed\\":\\"check_missing\\"' in log
+    checked = await asyncio.to_thread(verify, open_run(folder))
+    assert [each.difference for each in checked] == [None]

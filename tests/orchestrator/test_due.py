@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import errno
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.supervised import SupervisedChild
 from outcrop.recovery import open_run
 from outcrop.runs import RunFolder
+from outcrop.stream import StreamScanner
 from outcrop_schemas import limits
 
 SLACK_SECONDS = 0.0 if "OUTCROP_LONG" in os.environ else 10.0
@@ -205,6 +207,114 @@ async def test_artifacts_too_large_to_read_in_time_do_not_hold_up_the_outcome(po
     assert outcome.status == "success"
     assert any("was not checked to its end" in warning for warning in outcome.warnings)
     assert outcome.duration_s <= 1.0 + 0.3 + 1 + SLACK_SECONDS
+
+
+async def test_tables_too_long_to_measure_in_time_do_not_hold_up_the_outcome(pool: Pool, program: Program) -> None:
+    body = """
+    with open("lines.csv", "wb") as file:
+        for _ in range(200):
+            file.write(b"\\n" * (1 << 20))
+    complete(artifacts=[{"path": "lines.csv", "kind": "table"}])
+    """
+    outcome = await pool.dispatch("mine", command=program(body), timeout=2.0, grace=0.3)
+    assert outcome.status == "success"
+    assert any("not measured: the time" in said or "not checked" in said for said in outcome.warnings)
+    assert outcome.duration_s <= 2.0 + 0.3 + 1 + SLACK_SECONDS
+
+
+@pytest.fixture
+def slow_reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A line that takes ever so long to look at; the event ends it."""
+    release, feed = threading.Event(), StreamScanner.feed
+
+    def feed_slowly(scanner: StreamScanner, chunk: bytes) -> None:
+        feed(scanner, chunk)
+        if b"ever so long" in chunk:
+            release.wait(120)
+
+    monkeypatch.setattr(StreamScanner, "feed", feed_slowly)
+    yield release
+    release.set()
+
+
+LONG_LINE = "say(type='progress', partial={'n': 1}); say(type='log', text='ever so long')"
+
+
+async def until_left_alone() -> None:
+    """Until a reading thread has closed what it reads from."""
+    while any(thread.name.startswith("read-") for thread in threading.enumerate()):
+        await asyncio.sleep(0.01)
+
+
+async def test_a_line_that_is_still_looked_at_does_not_hold_up_the_end(
+    pool: Pool, program: Program, slow_reading: threading.Event
+) -> None:
+    command = program(f"{LONG_LINE}; time.sleep(300)")
+    before = psutil.Process().num_fds()
+    outcome = await pool.dispatch("mine", command=command, timeout=1.0, grace=0.2)
+    assert outcome.status == "timeout"
+    assert outcome.results == {"n": 1}
+    assert any("was not read to the end" in said for said in outcome.warnings)
+    assert outcome.duration_s <= 1.0 + 0.2 + 1 + SLACK_SECONDS
+    assert any(thread.name.startswith("read-") for thread in threading.enumerate())
+    # Its numbers may be another's now: it must take nothing of it.
+    others = [pool.dispatch("mine", command=program("complete(ID)")) for _ in range(3)]
+    slow_reading.set()
+    for other in await asyncio.gather(*others):
+        assert other.results == {"answer": other.dispatch_id}
+    await until_left_alone()
+    assert psutil.Process().num_fds() <= before
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+async def test_what_cannot_be_read_for_want_of_files_is_a_spawn_error_and_ends(
+    pool: Pool, program: Program, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    class Os:
+        """As the reader sees it; others have their files."""
+
+        calls = 0
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(os, name)
+
+        def dup(self, descriptor: int) -> int:
+            self.calls += 1
+            if self.calls == nth:
+                raise OSError(errno.EMFILE, "Too many open files")
+            return os.dup(descriptor)
+
+    command = program("time.sleep(300)")
+    await pool.dispatch("mine", command=program("complete()"))
+    before = psutil.Process().num_fds()
+    monkeypatch.setattr("outcrop.reader.os", Os())
+    outcome = await pool.dispatch("mine", command=command, grace=0.2)
+    monkeypatch.undo()
+    assert outcome.status == "spawn_error"
+    assert "ulimit" in outcome.errors[0]
+    assert living(command[-1]) == []
+    assert psutil.Process().num_fds() <= before
+
+
+async def test_what_has_ended_in_time_is_read_out_as_long_as_there_is_time(
+    pool: Pool, program: Program, slow_reading: threading.Event
+) -> None:
+    threading.Timer(2.5, slow_reading.set).start()
+    outcome = await pool.dispatch("mine", command=program(f"{LONG_LINE}; complete(5)"), timeout=60.0, grace=0.2)
+    assert (outcome.status, outcome.results) == ("success", {"answer": 5})
+
+
+async def test_a_line_that_is_still_looked_at_does_not_hold_up_cancelling(
+    pool: Pool, program: Program, slow_reading: threading.Event
+) -> None:
+    command = program(f"{LONG_LINE}; time.sleep(300)")
+    task = asyncio.create_task(pool.dispatch("mine", command=command, grace=0.2))
+    await all_running(command, 1)
+    while not any(thread.name.startswith("read-") for thread in threading.enumerate()):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.5)
+    assert await seconds_to_cancel([task]) <= 0.2 + 0.5 + SLACK_SECONDS
+    assert [outcome.status for outcome in open_run(pool.run_folder).outcomes] == ["cancelled"]
 
 
 async def test_slow_work_of_the_application_holds_up_no_dispatch(pool: Pool, program: Program) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,6 +166,79 @@ while True:
     records, _ = read(path)
     assert len(records) >= max([50, *acknowledged]) + 1
     assert [record.body["n"] for record in records] == list(range(len(records)))
+
+
+class FullDisk:
+    """Takes half of what is written, then says that there is no room; and may refuse to cut or to flush."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, broken: tuple[str, ...]) -> None:
+        self.is_full = False
+        for name in ("write", "ftruncate", "fdatasync"):
+            monkeypatch.setattr(os, name, self._replaced(name, getattr(os, name), name in broken))
+
+    def _replaced(self, name: str, real: Any, is_broken: bool) -> Any:
+        def call(descriptor: int, *given: Any) -> Any:
+            if self.is_full and is_broken:
+                if name == "write" and len(given[0]) > 200:
+                    return real(descriptor, given[0][: len(given[0]) // 2])
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(descriptor, *given)
+
+        return call
+
+
+@pytest.mark.parametrize("broken", [("write",), ("write", "ftruncate"), ("fdatasync",), ("fdatasync", "ftruncate")])
+@pytest.mark.parametrize("is_waited_for", [True, False])
+async def test_what_is_acknowledged_after_a_failed_write_is_in_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: tuple[str, ...], is_waited_for: bool
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = Journal.create(path)
+    disk = FullDisk(monkeypatch, broken=broken)
+
+    async def append(name: str) -> None:
+        if is_waited_for:
+            await journal.append("event", name, {"kind": "x" * 500})
+        else:
+            journal.append_now("event", name, {"kind": "x" * 500})
+
+    await append("before")
+    for turn in range(3):
+        disk.is_full = True
+        for _ in range(2):
+            with pytest.raises(JournalError, match="No space left"):
+                await append("refused")
+        disk.is_full = False
+        await append(f"after {turn}")
+    await asyncio.gather(*(append(f"together {n}") for n in range(5)))
+    await journal.close()
+    records, damage = read(path)
+    assert [record.id for record in records][:4] == ["before", "after 0", "after 1", "after 2"]
+    assert len(records) == 9
+    assert not damage
+    reopened, again, damage = Journal.reopen(path)
+    reopened.close_now()
+    assert (len(again), bool(damage)) == (9, False)
+
+
+async def test_of_records_that_fail_together_none_is_there_and_those_behind_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = Journal.create(path)
+    disk = FullDisk(monkeypatch, broken=("write",))
+    disk.is_full = True
+    work = [journal.append("event", f"r{n}", {"kind": "x"}) for n in range(20)]
+    ends = await asyncio.gather(*work, return_exceptions=True)
+    assert {type(end) for end in ends} == {JournalError}
+    disk.is_full = False
+    with pytest.raises(ValueError, match="not JSON"):
+        await journal.append("event", "bad", {"kind": object()})
+    await journal.append("event", "kept", {"kind": "x"})
+    await journal.close()
+    records, damage = read(path)
+    assert ([record.id for record in records], [record.seq for record in records]) == (["kept"], [0])
+    assert not damage
 
 
 def history_of(count: int, **ends: str) -> History:

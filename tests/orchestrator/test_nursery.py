@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -94,6 +95,33 @@ async def test_a_nursery_that_dies_again_and_again_fails_with_the_reason(pool: P
     outcome = await pool.dispatch("analytics", "work", ["a.csv"])
     assert outcome.status == "spawn_error"
     assert "the nursery died 5 times" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_nursery_that_dies_or_hangs_while_it_is_asked_costs_no_dispatch(
+    pool: Pool, launcher: NurseryLauncher, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outcrop_schemas.limits.NURSERY_ANSWER_SECONDS", 1.0)
+    process = nursery_of(launcher)
+    # In one turn of the loop: nobody has noticed yet when it is asked.
+    process.send_signal(number)
+    outcomes = await asyncio.gather(*(pool.dispatch("analytics", "work", ["a.csv"]) for _ in range(3)))
+    assert {(outcome.status, outcome.launch) for outcome in outcomes} == {("success", "cold")}
+    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    launcher.warm()
+    await asyncio.wait_for(launcher.ready.wait(), 120)
+    assert (await pool.dispatch("analytics", "work", ["a.csv"])).launch == "nursery"
+
+
+async def test_a_reset_by_the_nursery_is_its_death(pool: Pool, launcher: NurseryLauncher) -> None:
+    assert launcher._socket is not None
+    os.kill(nursery_of(launcher).pid, signal.SIGSTOP)
+    launcher._socket.send(b"d")
+    # With words of ours unread: recv answers with a reset.
+    nursery_of(launcher).kill()
+    while launcher._process is not None:
+        await asyncio.sleep(0.01)
+    assert not launcher.ready.is_set()
 
 
 async def test_the_nursery_ends_with_the_pool(workspace: Path) -> None:

@@ -25,8 +25,8 @@ from outcrop_schemas.messages import Block, Message, ModelRequest, TextBlock
 from outcrop_specialists.brief import opening
 from outcrop_specialists.tools.registry import NAMES, get_tool
 
-# A script is written by a model that can write, and a list of files is the lead's own look.
-WITHOUT_SENTENCES = {"list_files", "run_script", "check_script"}
+# A script or a command is written by a model that can write, and a list of files is the lead's own look.
+WITHOUT_SENTENCES = {"list_files", "run_script", "run_command", "check_script"}
 SENTENCES = Path(__file__).with_name("catalogue_sentences.txt").read_text("utf-8").splitlines()
 CASES = [tuple(line.split(" | ")) for line in SENTENCES if line and not line.startswith("#")]
 

@@ -267,3 +267,115 @@ def test_the_grace_time_of_a_stubborn_specialist_ends_with_the_orchestrator(work
             time.sleep(0.02)
         assert told.exists()
         assert ended_with(process, workspace, [path]) == []
+
+
+HEADLESS = """
+import ctypes
+def headless(name):
+    ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+    def work():
+        block = bytearray(HELD)
+        block[::4096] = b"x" * len(block[::4096])
+        time.sleep(60)
+        os._exit(0)
+    threading.Thread(target=work).start()
+    time.sleep(0.1)
+    ctypes.CDLL(None).pthread_exit(0)
+"""
+
+
+def called(name: str) -> list[int]:
+    """The processes with this name, also those that look like zombies since their first thread has ended."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and (folder / "comm").read_text().strip() == name:
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.parametrize("who", ["daemon", "itself"])
+async def test_a_process_whose_first_thread_has_ended_is_ended_too(pool: Pool, program: Any, who: str) -> None:
+    name = f"headless{os.getpid() % 100_000}"
+    daemon = f"""
+if os.fork() == 0:
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    headless(b"{name}")
+time.sleep(0.4)
+complete()
+"""
+    itself = f'complete()\nheadless(b"{name}")\n'
+    body = "HELD = 4096\n" + HEADLESS + (daemon if who == "daemon" else itself)
+    outcome = await pool.dispatch("mine", command=program(body), grace=0.5)
+    assert outcome.status == "success"
+    assert called(name) == []
+
+
+@pytest.mark.parametrize("who", ["headless", "memory file"])
+async def test_memory_that_is_no_process_s_own_is_counted(
+    pool: Pool, program: Any, who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outcrop_schemas.limits.DISPATCH_MEMORY_BYTES", 200 << 20)
+    held = """
+file = os.memfd_create("held")
+for _ in range(250):
+    os.write(file, b"x" * (1 << 20))
+time.sleep(30)
+"""
+    # Its data segment is bound to the same number: two of them are over it.
+    headless = f"HELD = {120 << 20}\n" + HEADLESS + 'if os.fork() == 0:\n    headless(b"held")\nheadless(b"held")\n'
+    outcome = await pool.dispatch("mine", command=program(held if who == "memory file" else headless), timeout=30)
+    assert outcome.status == "failed"
+    assert "bytes are resident" in " ".join(outcome.errors)
+
+
+async def test_a_mapped_memory_file_counts_once(pool: Pool, program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outcrop_schemas.limits.DISPATCH_MEMORY_BYTES", 300 << 20)
+    body = """
+    import mmap
+    file = os.memfd_create("held")
+    os.ftruncate(file, 180 << 20)
+    mapped = mmap.mmap(file, 180 << 20)
+    for _ in range(180):
+        mapped.write(b"x" * (1 << 20))
+    time.sleep(1.5)
+    complete()
+    """
+    assert (await pool.dispatch("mine", command=program(body))).status == "success"
+
+
+SUPERVISING = """
+import os, resource, select, socket, subprocess, sys, time
+from outcrop_specialists.guard import supervisor
+control, theirs = socket.socketpair()
+lifeline, held = os.pipe()
+if os.fork() == 0:
+    supervisor.prepare()
+    watched = supervisor.Supervisor(theirs.fileno(), lifeline, {"memory_bytes": 1 << 40, "processes": 99, "policy": {}})
+    child = os.fork()
+    if child == 0:
+        if os.fork() == 0:
+            os.setsid()
+        while True:
+            time.sleep(1)
+    time.sleep(0.3)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0)) if BARE else None
+    watched._child = child
+    watched._sweep(0.1)
+theirs.close()
+said = b""
+while piece := control.recv(4096):
+    said += piece
+print(said.decode().split()[-3:])
+"""
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_a_supervisor_without_a_descriptor_left_ends_everything_all_the_same(bare: bool) -> None:
+    code = f"BARE = {bare}\n" + SUPERVISING
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.stdout.startswith("['swept', 'SIGTERM"), ran.stderr
+    assert marked(code) == []

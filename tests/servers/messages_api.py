@@ -69,6 +69,7 @@ class MessagesApi:
         key: str = KEY,
         cache: PrefixCache | None = None,
         seconds: float = 0.0,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.script = script or in_turn(answer(text("Hello.")))
         self.faults: deque[Fault | None] = deque(faults)
@@ -77,7 +78,7 @@ class MessagesApi:
         self.at_a_time = 0
         self.batches = batches.Batches()
         self._limit, self._models, self.window_tokens, self._key = limit, tuple(models), window_tokens, key
-        self.cache, self._seconds = cache or PrefixCache(), seconds
+        self.cache, self._seconds, self.headers = cache or PrefixCache(), seconds, headers or {}
         self._ids, self._under_way = count(1), 0
         self._connections: set[asyncio.StreamWriter] = set()
 
@@ -302,7 +303,8 @@ class _Exchange:
 
     def _head(self, status: int, headers: Mapping[str, str]) -> None:
         lines = [f"HTTP/1.1 {status} said"]
-        lines += [f"{key}: {value}" for key, value in {"request-id": self._request_id, **self._more, **headers}.items()]
+        told = {"request-id": self._request_id, **self._api.headers, **self._more, **headers}
+        lines += [f"{key}: {value}" for key, value in told.items()]
         self._writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
 
     def _chunk(self, words: str) -> None:

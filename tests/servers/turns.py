@@ -51,7 +51,10 @@ def in_turn(*answers: Answer) -> Script:
 
 
 def events(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A whole message as the events of a stream."""
+    """A whole message as the events of a stream; `raw_events` of a turn are sent as they are, whatever they hold."""
+    if "raw_events" in message:
+        yield from message["raw_events"]
+        return
     started = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
     yield "message_start", {"type": "message_start", "message": started}
     yield "ping", {"type": "ping"}

@@ -162,7 +162,9 @@ MANY: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 OTHERWISE = {
     "run_script": "tests/specialists/scripts/test_run_script.py",
+    "run_command": "tests/specialists/scripts/test_run_command.py",
     "check_script": "tests/specialists/scripts/test_run_script.py",
+    "read_file": "tests/specialists/inspection/test_read_file.py",
     **{name: f"tests/specialists/raster/test_{name}.py" for name in FAMILIES["raster"]},
 }
 """Tools that work on no table: their own test holds the same of them."""

@@ -68,7 +68,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "plot_control_chart": {"column": "Au"},
     "plot_clusters": {**MEASURES, "label": "Kind"},
 }
-NO_TABLE = {"list_files", "verify_claims", *FAMILIES["scripts"], *FAMILIES["raster"]}
+NO_TABLE = {"list_files", "read_file", "verify_claims", *FAMILIES["scripts"], *FAMILIES["raster"]}
 TOOLS = [name for names in FAMILIES.values() for name in names if name not in NO_TABLE]
 NOTHING_TO_DO = set(TOOLS) - {n for f in ("inspection", "cleaning", "transform") for n in FAMILIES[f]}
 

@@ -183,3 +183,24 @@ def test_a_column_filled_only_where_the_last_is_empty_is_no_shift_by_itself(read
     rows = [f"S{i},{i / 100},,{1000 + i},{10 + i},0.{i + 1:02}" for i in range(30)]
     rows += [f"T{i},{i / 100},7,{1000 + i},{10 + i}," for i in range(20)]
     assert read("\n".join(["sample,Au,check,Ba,Co,Cd", *rows])).frame.height == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,b,c\n1,2,3\n4,5,6,7\n", "line 3 has 4 fields, 3 are expected from the header;"),
+        (
+            "Survey\na,b,c,d\n1,2,3,4\n4,5,6\n1,2,3,4\n",
+            "line 4 has 3 fields, 4 are expected from line 2, which was read as the header",
+        ),
+        (
+            "a,b,c\n1,2,3,4,5\n4,5,6,7\n1,2,3,4,5\n",
+            "line 3 has 4 fields, 5 are expected from line 2, the first with as many numbers",
+        ),
+    ],
+)
+def test_a_ragged_line_is_told_with_the_line_that_expects_otherwise(
+    context: ToolContext, write_file: Callable[[str, str], str], text: str, told: str
+) -> None:
+    with pytest.raises(DataError, match=told):
+        read_table(context, write_file("t.csv", text))

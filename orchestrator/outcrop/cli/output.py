@@ -154,4 +154,9 @@ def _section(title: str, entries: Iterable[str]) -> None:
 
 def _file(artifact: VerifiedArtifact) -> str:
     title = f" — {artifact.title}" if artifact.title else ""
-    return f"{artifact.path} ({size(artifact.bytes)}){title}"
+    return f"{one_line(artifact.path)} ({size(artifact.bytes)}){one_line(title)}"
+
+
+def one_line(text: str) -> str:
+    """Foreign text that must not end the line it stands in: a name with a line end could pass for other output."""
+    return inert(text.replace("\n", "\\n").replace("\t", "\\t"), keep_newlines=False)

@@ -186,14 +186,14 @@ def batch(options: Namespace) -> int:
 
 
 def _report_dispatch(outcome: Outcome) -> None:
-    from outcrop.cli.output import say_json_pretty, size
+    from outcrop.cli.output import one_line, say_json_pretty, size
 
     say(f"{outcome.status.upper()} {outcome.specialist} ({outcome.duration_s:.1f} s): {outcome.summary}")
     for title in ("findings", "blockers", "errors", "warnings"):
         for entry in getattr(outcome, title):
-            say(f"  {title[:-1]}: {entry}")
+            say(f"  {title[:-1]}: " + entry.replace("\n", "\n    "))
     for artifact in outcome.artifacts:
-        say(f"  file: {artifact.path} ({size(artifact.bytes)})")
+        say(f"  file: {one_line(artifact.path)} ({size(artifact.bytes)})")
     if spending := outcome.usage.get("spending"):
         say(f"  {spending_line(spending)}")
     if outcome.truncated:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import errno
 import functools
 import os
 import subprocess
@@ -76,6 +77,8 @@ class ColdLauncher:
                 pass_fds=(*ends.theirs, *more),
             )
         except OSError as error:
+            if error.errno == errno.EMFILE:
+                raise
             raise LaunchError(f"the supervisor could not be started: {error.strerror}") from error
         self._supervisors.add(process)
         self._reap_when_ended(process)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import errno
 import logging
 import os
 import socket
@@ -16,7 +16,7 @@ from pathlib import Path
 from outcrop.launching import Launcher, LaunchSpec
 from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.environment import environment_for
-from outcrop.launching.supervised import Ends, SupervisedChild, begin
+from outcrop.launching.supervised import Ends, NotTakenError, SupervisedChild, begin
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError
 from outcrop_specialists.guard.confine import open_standard_streams
@@ -74,29 +74,42 @@ class NurseryLauncher:
         if not self._is_ready:
             return await self._cold.launch(spec)
         open_standard_streams()
-        return await begin(spec, "nursery", self._ask)
+        asked = self._process
+        try:
+            return await begin(spec, "nursery", self._ask, limits.NURSERY_ANSWER_SECONDS)
+        except NotTakenError as error:
+            if asked is self._process:
+                _log.warning("the nursery is given up, this specialist starts cold: %s", error)
+                self._forget()
+            return await self._cold.launch(spec)
 
     async def close(self) -> None:
         """End the nursery; specialists that run go on under their supervisors."""
         self._forget()
 
     def _ask(self, ends: Ends) -> None:
-        assert self._socket is not None
         try:
+            if self._socket is None:
+                raise OSError(errno.ECONNRESET, "it died")
             socket.send_fds(self._socket, [b"d"], ends.theirs)
         except OSError as error:
-            self._forget()
-            raise LaunchError(f"the nursery could not be asked: {error.strerror}") from error
+            raise NotTakenError(f"the nursery could not be asked: {error.strerror}") from error
 
     def _listen(self) -> None:
         assert self._socket is not None
-        with contextlib.suppress(BlockingIOError):
-            if self._socket.recv(64):
-                self._is_ready = True
-                self.ready.set()
-            else:
-                _log.warning("the nursery died; it is started again when it is needed")
-                self._forget()
+        try:
+            said = self._socket.recv(64)
+        except BlockingIOError:
+            return
+        except OSError:
+            # It died with a dispatch unread.
+            said = b""
+        if said:
+            self._is_ready = True
+            self.ready.set()
+        else:
+            _log.warning("the nursery died; it is started again when it is needed")
+            self._forget()
 
     def _forget(self) -> None:
         if self._socket is not None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import marshal
 import os
+import resource
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -20,6 +22,10 @@ from outcrop_specialists.guard.confine import read_layers
 # A supervisor that was told to stop answers within the grace time; this much later it is taken for dead.
 _ANSWER_SECONDS = 5.0
 _START_SECONDS = 20.0
+
+
+class NotTakenError(LaunchError):
+    """Nothing was started, and nothing will be: it can be started in another way."""
 
 
 class Ends:
@@ -83,6 +89,7 @@ class SupervisedChild:
         self.pid = 0
         self.layers: Mapping[str, str] = {}
         self.over: str | None = None
+        self.taken: asyncio.Future[None] = loop.create_future()
         self.started: asyncio.Future[None] = loop.create_future()
         self.exited: asyncio.Future[ExitInfo] = loop.create_future()
         self.swept: asyncio.Future[Swept] = loop.create_future()
@@ -98,6 +105,22 @@ class SupervisedChild:
                 await self.started
         except TimeoutError:
             raise LaunchError(f"the supervisor did not start it within {_START_SECONDS:.0f} s") from None
+
+    async def wait_taken(self, seconds: float) -> None:
+        """Until the nursery has handed it to a supervisor. Raises NotTakenError where nobody will start it any more."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.wait([self.taken, self.started], return_when=asyncio.FIRST_COMPLETED)
+        if self.taken.done():
+            return
+        if not self.started.done():
+            # A word that is not here by now cannot be sent any more, and without it nothing is started.
+            self._ends.control.shutdown(socket.SHUT_RD)
+            self._listen()
+        if self.taken.done():
+            raise LaunchError("its supervisor was too slow")
+        said = self.started.exception() if self.started.done() else None
+        raise NotTakenError(str(said or f"the nursery did not answer within {seconds:g} s"))
 
     async def stop(self, grace_seconds: float) -> Swept:
         """Have the supervisor end everything: SIGTERM and SIGCONT, grace, SIGKILL, until nothing is left."""
@@ -149,7 +172,9 @@ class SupervisedChild:
 
     def _take(self, line: str) -> None:
         word, _, rest = line.partition(" ")
-        if word == "started":
+        if word == "taken":
+            _resolve(self.taken, None)
+        elif word == "started":
             pid, layers = rest.split(" ", 1)
             self.pid = int(pid)
             self.layers = read_layers(layers)
@@ -177,20 +202,43 @@ class SupervisedChild:
         _resolve(self.swept, Swept())
 
 
-async def begin(spec: LaunchSpec, kind: LaunchKind, hand_over: Callable[[Ends], None]) -> SupervisedChild:
-    """Start a specialist under a supervisor, which `hand_over` gives its descriptors. Raises LaunchError, OSError."""
-    ends = Ends(spec)
+async def begin(
+    spec: LaunchSpec, kind: LaunchKind, hand_over: Callable[[Ends], None], taken_within: float | None = None
+) -> SupervisedChild:
+    """Start a specialist under a supervisor, which `hand_over` gives its descriptors.
+
+    Raises LaunchError, OSError; NotTakenError where somebody else was to start it and has not `taken_within` this time.
+    """
+    try:
+        ends = Ends(spec)
+    except OSError as error:
+        raise explained(error) from error
     child = SupervisedChild(ends, kind)
     try:
         try:
             hand_over(ends)
+        except OSError as error:
+            raise explained(error) from error
         finally:
             ends.close_theirs()
+        if taken_within is not None:
+            await child.wait_taken(taken_within)
         await child.wait_started()
     except BaseException:
         child.close()
         raise
     return child
+
+
+def explained(error: OSError) -> OSError | LaunchError:
+    """Where it is the limit of open files: what it is and what to do."""
+    if error.errno != errno.EMFILE:
+        return error
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return LaunchError(
+        f"no file can be opened any more: this process may have {limit} (ulimit -n); "
+        "allow it more, or run fewer dispatches at once (--workers)"
+    )
 
 
 def _resolve(future: asyncio.Future, value: object) -> None:  # type: ignore[type-arg]

@@ -69,10 +69,15 @@ class ModelTable:
         return self._settings.role(role)
 
     def window(self, role: str) -> WindowSettings:
-        """The window of a role's model. Where nothing else is set, one that costs writes its summaries itself."""
+        """The window of a role's model. Where nothing else is set, one that costs writes its summaries itself
+        and is offered the tools that its work needs."""
         told = self.parameters(role)
-        by = "extract" if getattr(self.of(role), "is_free", False) else "model"
-        return WindowSettings(tokens=told.window_tokens or limits.WINDOW_TOKENS, summaries=told.summaries or by)
+        is_free = getattr(self.of(role), "is_free", False)
+        return WindowSettings(
+            tokens=told.window_tokens or limits.WINDOW_TOKENS,
+            summaries=told.summaries or ("extract" if is_free else "model"),
+            tools=told.tools or ("all" if is_free else "select"),
+        )
 
     def is_free(self, role: str, name: str) -> bool:
         """Whether a call of this model costs nothing."""

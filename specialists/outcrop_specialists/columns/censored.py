@@ -23,8 +23,9 @@ WORDS_BELOW = (
     "not detected",
     "non[- ]?detect",
     "below (?:the )?detection(?: limit)?",
-    "below (?:dl|lod|loq|mdl|rl|limit)",
-    "[<≤]\\s*(?:dl|lod|loq|mdl|lld|rl|l\\.?d\\.?)",
+    "below (?:the )?(?:dl|lod|loq|lor|mdl|lld|mrl|pql|rl|(?:reporting )?limit)",
+    "[<≤]\\s*(?:l?lo[dqr]|[lm]?dl|lld|[lm]?rl|[pm]ql|nwg|l.?o?.?[dqr].?)",
+    "l.?o.?r.?",
 )
 PLAIN_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 DECIMAL_COMMA = r"^[+-]?(?:0|\d{4,})?,\d|^[+-]?\d+,(?:\d{1,2}|\d{4,})(?:\D|$)"
@@ -72,7 +73,8 @@ def find_censored(column: pl.Series, plain_numbers: int = 0) -> Censored:
         number = number.str.replace(",", ".", literal=True)
     below, above = sign.str.contains("[<≤⩽]").fill_null(False), sign.str.contains("[>≥⩾]").fill_null(False)
     words = bare.str.contains(WORD).fill_null(False)
-    results = plain_numbers + int(bare.str.contains(PLAIN_NUMBER).sum()) + int(below.sum()) + int(above.sum())
+    plain = bare.str.contains(PLAIN_NUMBER) | bare.str.contains(ANY_COMMA_NUMBER)
+    results = plain_numbers + int(plain.sum()) + int(below.sum()) + int(above.sum())
     if not results or results + int(words.sum()) < RESULTS_SHARE * (plain_numbers + len(bare) - bare.null_count()):
         words = words & False
     limits, units = number.cast(pl.Float64, strict=False), bare.str.extract(BEFORE, 3)

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from outcrop_specialists.reading.limit_rows import SUSPECTED as LIMIT_ROWS
+from outcrop_specialists.reading.suspects import is_measured_concentration, negatives_of, values_told
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.reading.totals import suspected_total
+from outcrop_specialists.reading.totals import NO_LABEL, statistic_rows
 from outcrop_specialists.reading.types import sentinels_of
 
 if TYPE_CHECKING:
@@ -27,10 +29,29 @@ def suspicions(source: pl.DataFrame | Table, columns: Sequence[str]) -> str:
         for value, count in sentinels_of(table.column(name)):
             told = int(value) if value % 1 == 0 else value
             found.append(f"{count} suspected fill {'value' if count == 1 else 'values'} {told} in {name}")
+        negative = suspected_negatives(table, name)
+        if negative is not None:
+            counted = f"{len(negative)} negative numbers in {name} ({values_told(negative)})"
+            found.append(f"{counted}, suspected results below a limit")
     if len(found) > COLUMNS_TOLD:
         found[COLUMNS_TOLD:] = [f"{len(found) - COLUMNS_TOLD} more"]
-    last = table.slice(-1, 1, table.columns[:2])
-    total = suspected_total([str(value) for value in last.row(0)]) if last.height else None
-    if total:
-        found.append(f"a last row that looks like a total ({total!r})")
+    words = [word for _, word in statistic_rows([table.column(name) for name in table.columns[:2]])]
+    if words == [NO_LABEL]:
+        found.append("a last row without what all others have in their first column, perhaps a total")
+    elif len(words) == 1:
+        found.append(f"a last row that looks like a total ({words[0]!r})")
+    elif words:
+        found.append(f"the last {len(words)} rows, which look like statistics ({', '.join(map(repr, words[:4]))})")
+    if any(note.startswith(LIMIT_ROWS) for note in table.notes):
+        found.append("rows that look like a laboratory's limits")
     return f". CAUTION: includes {'; '.join(found)}; see notes" if found else ""
+
+
+def suspected_negatives(table: Table, name: str) -> pl.Series | None:
+    """The negative numbers of a column of concentrations or of results beyond a limit; None where there is none."""
+    if not table.schema[name].is_numeric():
+        return None
+    if name not in table.qualifiers and not is_measured_concentration(name, table.units):
+        return None
+    negative = negatives_of(table.column(name))
+    return None if negative.is_empty() else negative

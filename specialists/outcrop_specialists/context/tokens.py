@@ -28,11 +28,6 @@ def tokens_of_text(text: str) -> int:
     return int(plain * _LETTER_TOKENS + dense * _DENSE_TOKENS) + 1
 
 
-def prompt_tokens(usage: Usage) -> int:
-    """All tokens of a prompt as the server counts them: read afresh, written to and read from its cache."""
-    return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
-
-
 class TokenMeter:
     """Estimates the requests of one conversation, better with each answer."""
 
@@ -42,7 +37,7 @@ class TokenMeter:
 
     def reported(self, estimate: int, usage: Usage) -> None:
         """What a request of this estimate took. A model that counts nothing changes nothing."""
-        total = prompt_tokens(usage)
+        total = usage.prompt_tokens
         if total <= 0 or estimate <= 0:
             return
         self._reported, self._estimated = total, estimate

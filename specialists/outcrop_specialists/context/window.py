@@ -16,17 +16,20 @@ from outcrop_specialists.context.tokens import TokenMeter
 from outcrop_specialists.shrinking import shrunk
 
 Summaries = Literal["model", "extract"]
+Offering = Literal["all", "select"]
 
 
 class WindowSettings(BaseModel):
     """What an agent should know of its model's window: its size in tokens, what a cached token costs as a share of an
-    uncached one, and who writes summaries (`extract` is by rule, without a model)."""
+    uncached one, who writes summaries (`extract` is by rule, without a model), and which tools are offered: all, or
+    those that the work needs (`select`)."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     tokens: int = limits.WINDOW_TOKENS
     cached_price: float = limits.CACHED_PRICE
     summaries: Summaries = "extract"
+    tools: Offering = "all"
 
 
 class ContextWindow:

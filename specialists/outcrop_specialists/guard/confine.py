@@ -21,7 +21,8 @@ Policy = Mapping[str, Any]
 def confine(policy: Policy) -> dict[str, str]:
     """Apply every layer of the policy: `ok` or the kernel's answer per layer; one that fails stops no other.
 
-    Of a layer that the policy leaves out it says why, where the policy says so.
+    Of a layer that the policy leaves out it says why, where the policy says so. Raises OSError where of alternatives
+    that are `needed` none was taken, or where a granted folder is no longer the one that was granted.
     """
     taken: dict[str, str] = {}
     for name, layer in _LAYERS.items():
@@ -29,10 +30,16 @@ def confine(policy: Policy) -> dict[str, str]:
             try:
                 layer(policy)
                 taken[name] = "ok"
+            except landlock.ReplacedError:
+                raise
             except OSError as error:
                 taken[name] = error.strerror or str(error)
         elif "left_out" in policy:
             taken[name] = policy["left_out"]
+    for layers in policy.get("needed", ()):
+        if all(taken.get(name) != "ok" for name in layers):
+            said = taken.get(layers[0], "left out")
+            raise OSError(errno.EPERM, f"a required layer was not taken: {layers[0]}: {said}")
     return taken
 
 
@@ -66,11 +73,13 @@ def _capabilities(policy: Policy) -> None:
 
 
 def _landlock(policy: Policy) -> None:
-    landlock.apply(policy["readable"], policy["writable"], policy["listable"], policy["devices"])
+    landlock.apply(
+        policy["readable"], policy["writable"], policy["listable"], policy["devices"], policy.get("identities")
+    )
 
 
 def _seccomp(policy: Policy) -> None:
-    seccomp.apply(for_scripts=policy.get("for_scripts", False), immune=os.getppid())
+    seccomp.apply(for_scripts=policy.get("for_scripts", False), immune=os.getppid(), own=os.getpid())
 
 
 # In this order: Landlock and seccomp need no_new_privs, and seccomp closes the door behind it.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from outcrop_specialists.guard import kernel
 
@@ -35,10 +36,25 @@ _ALL_FS = (1 << 13) - 1
 _OF_FILES = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 
 
-def apply(readable: Iterable[str], writable: Iterable[str], listable: Iterable[str], devices: Iterable[str]) -> None:
+class ReplacedError(OSError):
+    """Somebody is at work to have another folder granted: no reason to go on with less confinement."""
+
+
+# Of a path: the device and the number of what it was checked to be.
+Identity = tuple[int, int]
+
+
+def apply(
+    readable: Iterable[str],
+    writable: Iterable[str],
+    listable: Iterable[str],
+    devices: Iterable[str],
+    identities: Mapping[str, Identity] | None = None,
+) -> None:
     """Confine this process and its descendants. `no_new_privs` must be set; paths that are missing are passed over.
 
-    Raises OSError where the kernel has no Landlock or refuses.
+    A path that is in `identities` must still lead to what it was checked to be: it may lie where others can write.
+    Raises ReplacedError where it does not, OSError where the kernel has no Landlock or refuses.
     """
     abi = kernel.landlock_abi()
     if abi < 1:
@@ -50,20 +66,29 @@ def apply(readable: Iterable[str], writable: Iterable[str], listable: Iterable[s
     try:
         for paths, rights in ((readable, READ), (writable, WRITE), (listable, READ_DIR), (devices, DEVICE)):
             for path in paths:
-                _allow(ruleset, path, rights & handled)
+                _allow(ruleset, path, rights & handled, (identities or {}).get(path))
         kernel.landlock_restrict(ruleset)
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _allow(ruleset: int, path: str, rights: int, identity: Identity | None) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         # What is not there needs no rule.
         return
     try:
-        is_folder = os.stat(descriptor).st_mode & 0o170000 == 0o040000
-        kernel.landlock_allow(ruleset, rights if is_folder else rights & _OF_FILES, descriptor)
+        found = os.stat(descriptor)
+        if identity is not None and (found.st_dev, found.st_ino) != identity:
+            raise ReplacedError(errno.ESTALE, f"{path}: this folder was granted, and is another one now")
+        is_folder = found.st_mode & 0o170000 == 0o040000
+        try:
+            kernel.landlock_allow(ruleset, rights if is_folder else rights & _OF_FILES, descriptor)
+        except OSError as error:
+            # A pipe, a socket, a memory file (/dev/stdin): on no file system, so that no rule is needed for it either.
+            # ENOMSG: there is nothing to allow, as where names are to be listed of what is no folder.
+            if error.errno not in (errno.EBADFD, errno.ENOMSG):
+                raise
     finally:
         os.close(descriptor)

@@ -120,10 +120,19 @@ def _supervise(nursery: socket.socket) -> NoReturn:
     theirs.close()
     descriptors = _receive(nursery)
     spec, given = read_spec(descriptors[0]), Descriptors.of(descriptors[1:])
+    _say_taken(given.control)
     status_read, status_write = os.pipe2(os.O_CLOEXEC)
     socket.send_fds(ours, [_MESSAGE], [status_write, *descriptors])
     close_all_but({2, given.control, given.lifeline, status_read})
     begin_watching(Supervisor(given.control, given.lifeline, spec), child, status_read)
+
+
+def _say_taken(control: int) -> None:
+    """From here on the orchestrator does not start it elsewhere; ends the process where it has done so already."""
+    try:
+        os.write(control, b"taken\n")
+    except OSError:
+        os._exit(0)
 
 
 def _wait_and_play(supervisor: socket.socket) -> NoReturn:

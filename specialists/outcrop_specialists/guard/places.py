@@ -18,6 +18,8 @@ SYSTEM = (
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
+_PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
 # Outcrop's own in a workspace: records, caches, settings.
 PRIVATE = frozenset({".outcrop", "outcrop.toml"})
 
@@ -45,10 +47,22 @@ def allowed_environment() -> dict[str, str]:
 
 @cache
 def interpreter_paths() -> tuple[str, ...]:
-    """This interpreter, its libraries, and the folders its packages are imported from."""
+    """This interpreter, its libraries, and the folders its packages are imported from.
+
+    Not where the program that runs lies, nor what its environment added: a specialist is started without either.
+    """
     imported_from = {path for path in sys.path if path and os.path.isdir(path)}
-    own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *imported_from}
-    return tuple(sorted(own - {os.getcwd(), "/"}))
+    own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *imported_from} - _of_the_program()
+    # Where we were imported from is needed in any case.
+    return tuple(sorted((own - {os.getcwd(), "/"}) | {_PACKAGES}))
+
+
+def _of_the_program() -> set[str]:
+    added = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    own = os.path.dirname(os.path.realpath(main)) if main else ""
+    folders = [*added, own, *([] if sys.flags.safe_path else sys.path[:1])]
+    return {path for folder in folders if folder for path in (folder, os.path.abspath(folder))}
 
 
 def workspace_entries(workspace: str | os.PathLike[str]) -> list[str]:

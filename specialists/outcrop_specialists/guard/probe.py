@@ -6,6 +6,8 @@ its only network address is the loopback one.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import subprocess
@@ -23,11 +25,14 @@ def main() -> None:
         "write": lambda: _write(outside),
         "write_through_link": lambda: _write_through_link(outside),
         "read": lambda: _read(secret),
-        "metadata": lambda: os.utime(secret),
+        "metadata": lambda: _change_metadata(secret),
         "network": _connect,
+        "datagrams": _pair_of_datagrams,
         "environment": lambda: _read(f"/proc/{holder}/environ"),
+        "environments": _read_environments,
         "namespace": _new_namespace,
         "memory": _take_memory,
+        "shared_memory": _shared_memory,
         "file_size": _large_file,
         "processes": _many_processes,
     }
@@ -62,6 +67,52 @@ def _write_through_link(path: str) -> None:
 def _read(path: str) -> None:
     with open(path, "rb") as file:
         file.read(1)
+
+
+def _change_metadata(path: str) -> None:
+    # Looked at afterwards: the call may say that it was done.
+    before = os.stat(path)
+    with contextlib.suppress(OSError):
+        os.utime(path, (1, 1))
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o640)
+    after = os.stat(path)
+    if (before.st_mtime_ns, before.st_mode) == (after.st_mtime_ns, after.st_mode):
+        raise OSError(errno.EPERM, "it stayed as it was")
+
+
+def _pair_of_datagrams() -> None:
+    import socket
+
+    # Such an end can be sent to any socket that has a path; making it is what must fail.
+    for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        end.close()
+
+
+def _read_environments() -> None:
+    """Of any process that we did not start: what is readable there would show a key."""
+    own = set(os.environ)
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                said = file.read(1 << 16)
+        except OSError:
+            continue
+        if {os.fsdecode(entry.partition(b"=")[0]) for entry in said.split(b"\0") if entry} - own:
+            return
+    raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _shared_memory() -> None:
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    number = libc.shmget(0, ctypes.c_size_t(4096), 0o600)
+    if number < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    libc.shmctl(number, 0, None)
 
 
 def _connect() -> None:

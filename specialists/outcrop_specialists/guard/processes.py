@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+# Where a line of `stat` has these, counted from the state on.
+_STATE, _THREADS, _RSS = 0, 17, 21
 
 
 def descendants(ancestor: int) -> list[int]:
@@ -39,10 +43,67 @@ def members_of(group: int) -> list[int]:
     return [pid for pid, fields in _living() if int(fields[2]) == group]
 
 
+def children_without_proc(highest: int) -> list[int]:
+    """Our own children, asked of every number there can be: slow, but it takes no descriptor and no /proc."""
+    found = []
+    for pid in range(2, highest + 1):
+        try:
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            continue
+        found.append(pid)
+    return found
+
+
+def highest_pid() -> int:
+    """The highest number that a process can have here."""
+    try:
+        with open("/proc/sys/kernel/pid_max", "rb") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 1 << 22
+
+
 def rss_bytes(pid: int) -> int:
     """The resident memory of a process; 0 when it has ended."""
-    fields = _stat_fields(pid)
-    return int(fields[21]) * os.sysconf("SC_PAGE_SIZE") if fields and len(fields) > 21 else 0
+    fields = _stat_fields(f"/proc/{pid}")
+    if fields and fields[_STATE] == b"Z" and not _is_dead(fields):
+        # Its first thread has ended, so that only the others tell.
+        fields = next((found for found in _threads(pid) if found[_STATE] != b"Z"), fields)
+    return int(fields[_RSS]) * os.sysconf("SC_PAGE_SIZE") if fields and len(fields) > _RSS else 0
+
+
+def memory_file_bytes(pids: Iterable[int]) -> int:
+    """The memory of the files without a name that these processes hold open and that none of them has mapped.
+
+    What is mapped counts as resident already.
+    """
+    files: dict[tuple[int, int], int] = {}
+    mapped = 0
+    for pid in pids:
+        held = _memory_files(pid)
+        if held:
+            files |= held
+            mapped += _mapped_bytes(pid)
+    return max(0, sum(files.values()) - mapped)
+
+
+def _memory_files(pid: int) -> dict[tuple[int, int], int]:
+    found = {}
+    folder = f"/proc/{pid}/fd"
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"{folder}/{name}").startswith("/memfd:"):
+                    about = os.stat(f"{folder}/{name}")
+                    found[about.st_dev, about.st_ino] = about.st_blocks * 512
+    return found
+
+
+def _mapped_bytes(pid: int) -> int:
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/status", "rb") as file:
+        return int(file.read().split(b"RssShmem:")[1].split()[0]) << 10
+    return 0
 
 
 def _children(pid: int) -> list[int] | None:
@@ -69,14 +130,26 @@ def _children(pid: int) -> list[int] | None:
 def _living() -> Iterator[tuple[int, list[bytes]]]:
     for name in os.listdir("/proc"):
         if name.isdigit():
-            fields = _stat_fields(int(name))
-            if fields and fields[0] != b"Z":
+            fields = _stat_fields(f"/proc/{name}")
+            if fields and not _is_dead(fields):
                 yield int(name), fields
 
 
-def _stat_fields(pid: int) -> list[bytes] | None:
+def _is_dead(fields: list[bytes]) -> bool:
+    """A zombie whose first thread has ended goes on as long as it has others."""
+    return fields[_STATE] == b"Z" and int(fields[_THREADS]) <= 1
+
+
+def _threads(pid: int) -> Iterator[list[bytes]]:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/task"):
+            if fields := _stat_fields(f"/proc/{pid}/task/{name}"):
+                yield fields
+
+
+def _stat_fields(folder: str) -> list[bytes] | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
+        with open(f"{folder}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()
     except OSError:
         return None

@@ -3,8 +3,8 @@
 Whatever the specialist starts ends with it. The supervisor is a subreaper, so that orphans and daemons become its
 children, and it holds the read end of a lifeline whose write end exists only in the orchestrator: when the orchestrator
 ends, however it ends, everything is killed. What happens goes to the orchestrator as lines on the control socket:
-`started PID LAYERS` (PID 0 inside bubblewrap), `exited CODE SIGNAL CPU_SECONDS RSS_BYTES`, `over TEXT`,
-`swept SIGNALS STRAYS`, `failed TEXT`; what it is told is `stop GRACE_SECONDS`.
+`taken` (from the nursery only), `started PID LAYERS` (PID 0 inside bubblewrap), `exited CODE SIGNAL CPU_SECONDS
+RSS_BYTES`, `over TEXT`, `swept SIGNALS STRAYS`, `failed TEXT`; what it is told is `stop GRACE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,18 @@ from typing import Any, NoReturn
 
 from outcrop_specialists.guard import kernel
 from outcrop_specialists.guard.confine import close_all_but, confine, say_layers
-from outcrop_specialists.guard.processes import descendants, family_of, rss_bytes
+from outcrop_specialists.guard.processes import (
+    children_without_proc,
+    descendants,
+    family_of,
+    highest_pid,
+    memory_file_bytes,
+    rss_bytes,
+)
 
 # Where the model channel is in a specialist, whatever number it came under.
 CHANNEL_FD = 3
-_OUT_OF_THE_WAY = 200
+_OUT_OF_THE_WAY = CHANNEL_FD + 1
 _LOOK_SECONDS = 0.5
 # In the grace time: how long the orchestrator's own end may go unnoticed.
 _GRACE_LOOK_SECONDS = 0.1
@@ -67,6 +74,8 @@ class Supervisor:
         self._child = -1
         self._has_exited = False
         self._commands = b""
+        # Looked up while it can be.
+        self._highest_pid = highest_pid()
 
     def fail(self, reason: str) -> NoReturn:
         """Say that the specialist could not be started, and end."""
@@ -112,7 +121,7 @@ class Supervisor:
         """End everything: SIGTERM and SIGCONT, grace, SIGKILL, until there is no child left."""
         signals, strays = [], 0
         if not self._reap():
-            victims = descendants(os.getpid())
+            victims = self._victims()
             strays = len([pid for pid in victims if pid != self._child])
             signals.append("SIGTERM")
             _send(victims, signal.SIGTERM)
@@ -130,9 +139,16 @@ class Supervisor:
     def _kill_rounds(self) -> None:
         # Again and again: what was listed may have started others meanwhile.
         for _ in range(_KILL_ROUNDS):
-            _send(descendants(os.getpid()), signal.SIGKILL)
+            _send(self._victims(), signal.SIGKILL)
             if self._wait_for_all(_ROUND_SECONDS):
                 return
+
+    def _victims(self) -> list[int]:
+        try:
+            return descendants(os.getpid())
+        except OSError:
+            # Without a descriptor left /proc cannot be read. Our children are enough: theirs become ours.
+            return children_without_proc(self._highest_pid)
 
     def _wait_for_all(self, seconds: float, lifeline: int | None = None) -> bool:
         """Whether every child ended within the time, or while the lifeline holds where it is given.
@@ -177,8 +193,11 @@ class Supervisor:
 
     def _check_use(self) -> None:
         """Memory and number of all processes of the dispatch, measured; over a limit they are ended."""
-        family = family_of(os.getpid())
-        rss = sum(rss_bytes(pid) for pid in family)
+        try:
+            family = family_of(os.getpid())
+        except OSError:
+            return
+        rss = sum(rss_bytes(pid) for pid in family) + memory_file_bytes(family)
         if rss > self._memory_bytes:
             self._say(f"over memory: {rss} bytes are resident, {self._memory_bytes} are allowed")
         elif len(family) > self._process_limit:

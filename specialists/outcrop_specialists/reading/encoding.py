@@ -64,9 +64,7 @@ def encoding_of(name: str, sample: bytes) -> str:
         return MARKED[mark]
     if b"\0" in sample:
         return _unmarked_utf16(name, sample[: len(sample) // 2 * 2])
-    if _is_text_in("utf-8", sample):
-        encoding = "utf-8"
-    elif _decode_mixed(sample[: sample.rfind(b"\n") + 1], []):
+    if _is_text_in("utf-8", sample) or _decode_mixed(sample[: sample.rfind(b"\n") + 1], []):
         encoding = "utf-8"
     else:
         other = _other_script(sample[:SAMPLED_BYTES_OF_SCRIPT])

@@ -8,6 +8,7 @@ from datetime import date, datetime, time
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import DataError
@@ -19,6 +20,7 @@ from outcrop_specialists.reading.layout import lay_out
 from outcrop_specialists.reading.merged import fill_merged
 from outcrop_specialists.reading.several import Candidate, choose
 from outcrop_specialists.reading.tables import Table
+from outcrop_specialists.reading.totals import statistic_of
 from outcrop_specialists.reading.types import NUMBER
 
 if TYPE_CHECKING:
@@ -56,20 +58,22 @@ def _tables_of(path: Path, sheet: CalamineSheet, is_hidden: bool) -> list[Candid
     blocks = find_blocks(records) if any(not fill(fields) for _, fields in records) else []
     if len(blocks) > 1:
         return [
-            Candidate(each.name, each.kind, each.lines, partial(_checked, path, sheet.name, each.read), is_hidden)
+            Candidate(
+                each.name, each.kind, each.lines, partial(_checked, path, sheet.name, records, each.read), is_hidden
+            )
             for each in blocks_as_candidates(path, blocks, notes, prefix=f"{sheet.name}#")
         ]
 
     def read() -> Table:
-        return lay_out(path, records, [*notes, *_check_hidden_cells(path, sheet.name)])
+        return lay_out(path, records, [*notes, *_check_hidden_cells(path, sheet.name, records)])
 
     return [Candidate(sheet.name, kind_of(records), len(records), read, is_hidden, "sheet")]
 
 
-def _checked(path: Path, sheet: str, read: Any) -> Table:
+def _checked(path: Path, sheet: str, records: list[Record], read: Any) -> Table:
     from dataclasses import replace
 
-    notes = _check_hidden_cells(path, sheet)
+    notes = _check_hidden_cells(path, sheet, records)
     table: Table = read()
     return replace(table, notes=(*notes, *table.notes))
 
@@ -116,17 +120,36 @@ def _as_text(cell: Any) -> str:
     return str(cell)
 
 
-def _check_hidden_cells(path: Path, sheet: str) -> list[str]:
-    """Notes on error cells. Raises DataError for formulas without a stored result: they would read as missing."""
+def _check_hidden_cells(path: Path, sheet: str, records: list[Record]) -> list[str]:
+    """Notes on error cells, percentages, and formulas without a stored result in rows of totals. Raises DataError for
+    such formulas elsewhere: they would read as missing."""
     hidden = find_hidden_cells(path, sheet)
-    if hidden.uncomputed:
+    notes = []
+    if hidden.percent:
+        told = ", ".join(f"{column} {count}" for column, count in list(hidden.percent.items())[:NAMED_CELLS])
+        notes.append(
+            f"CHECK: cells shown as percentages are read as the fractions that they hold (12.5 % as 0.125), cells in "
+            f"column {told}"
+        )
+    totals = _rows_of_totals(records) if hidden.uncomputed else set()
+    if hidden.uncomputed and all(int(cell.lstrip(ascii_uppercase)) in totals for cell in hidden.uncomputed):
+        notes.append(
+            f"CHECK: {len(hidden.uncomputed)} formula cells in rows of totals hold no stored result and read as "
+            f"missing ({_cells(hidden.uncomputed)})"
+        )
+    elif hidden.uncomputed:
         raise DataError(
             f"{path.name}: {len(hidden.uncomputed)} formula cells of sheet {sheet!r} hold no stored result "
             f"({_cells(hidden.uncomputed)}); open and save the workbook in a spreadsheet program"
         )
     if hidden.errors:
-        return [f"CHECK: {len(hidden.errors)} cells hold an error and read as missing ({_cells(hidden.errors)})"]
-    return []
+        notes.append(f"CHECK: {len(hidden.errors)} cells hold an error and read as missing ({_cells(hidden.errors)})")
+    return notes
+
+
+def _rows_of_totals(records: list[Record]) -> set[int]:
+    """The rows of a sheet that are called total, mean or the like."""
+    return {line for line, fields in records if any(statistic_of(cell) is not None for cell in fields[:2] if cell)}
 
 
 def _cells(addresses: Sequence[str]) -> str:

@@ -29,6 +29,10 @@ class Head:
     above: list[Record] = field(default_factory=list)
     lines: list[list[str]] = field(default_factory=list)
     """The lines of the header as they stand in the file, names first."""
+    line: int = 0
+    """The line of the names, or of the first row where there are none."""
+    limits: dict[int, float] = field(default_factory=dict)
+    """The limits that results are below, by position, where a line of the header gives them."""
 
 
 def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
@@ -52,7 +56,7 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
         _refuse_data_as_names(file, filled[index], skipped)
         notes.append(f"CHECK: {len(numbers)} column names are numbers; is line {line} a header?")
     names = ["" if MADE_UP.match(name.strip()) else name for name in names]
-    head = Head(names, rest=rest, above=skipped, lines=[filled[index][1]])
+    head = Head(names, rest=rest, above=skipped, lines=[filled[index][1]], line=line)
     if skipped and skipped[-1][0] == line - 1:
         take_groups(head, skipped[-1], notes)
     take_header_lines(head, notes)
@@ -114,7 +118,7 @@ def _headless(file: str, first: Record, skipped: list[Record], rest: list[Record
     notes.append(
         f"CHECK: no header: line {line} holds only numbers; columns are named column_1 to column_{len(fields)}"
     )
-    return Head([""] * len(fields), rest=[first, *rest], has_names=False)
+    return Head([""] * len(fields), rest=[first, *rest], has_names=False, line=line)
 
 
 def _counts(skipped: Sequence[Record], width: int) -> str:

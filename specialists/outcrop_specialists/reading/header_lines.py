@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from outcrop_specialists.columns.censored import BEFORE, WORD
 from outcrop_specialists.columns.chemistry import is_oxide, symbol_of
 from outcrop_specialists.columns.units import is_doubtful_unit, is_unit, split_unit
+from outcrop_specialists.reading.limit_rows import is_limit_label, is_upper, limits_of
 from outcrop_specialists.reading.types import NULL_AMONG_NUMBERS, NUMBER
 
 if TYPE_CHECKING:
@@ -25,11 +26,6 @@ ALIKE_LIMITS = 0.8
 MADE_UP = re.compile(r"^Unnamed: \d+$")
 """What pandas calls a column without a name."""
 RDB_FORMAT = re.compile(r"^\d+[sdnx]$")
-LIMIT_LABEL = re.compile(
-    r"^(?:(?:lower|upper|min(?:imum)?|max(?:imum)?)\s+)?(?:det(?:ection|\.)?|quantitation|reporting)\.?\s+lim(?:it|\.)?s?\b"
-    r"|^(?:l|u)?\.?(?:dl|lod|loq|lld|ldl|udl|mdl|rl)s?\.?$|^(?:lower|upper) limits?$",
-    re.IGNORECASE,
-)
 UNIT_LABEL = re.compile(r"^(?:units?|uom|einheit(?:en)?|unit[ée]s?|eenheid)\b", re.IGNORECASE)
 METHOD_LABEL = re.compile(r"^(?:(?:analytical |lab )?methods?|method code|analyte|procedure|scheme)\b", re.IGNORECASE)
 
@@ -91,8 +87,10 @@ def _take(head: Head, line: int, cells: list[str], rows: list[list[str]]) -> str
         return f"line {line} below the header holds format codes and was skipped"
     labels = [cell for cell in cells[:2] if cell]
     numeric = [index for index in range(len(cells)) if _is_numeric(rows, index)]
-    if any(LIMIT_LABEL.match(label) for label in labels) or _are_limits(cells, rows):
-        return f"line {line} below the header holds detection limits of {_numbers(cells)} columns and is no row"
+    if is_limit_label(cells, rows) or _are_limits(cells, rows):
+        if not is_upper(cells):
+            head.limits.update(limits_of(cells))
+        return f"line {line} below the header holds detection limits of {len(limits_of(cells))} columns and is no row"
     if any(map(is_number, cells)):
         return None
     words = [index for index in numeric if cells[index] and not stands_for_number(cells[index])]
@@ -102,7 +100,11 @@ def _take(head: Head, line: int, cells: list[str], rows: list[list[str]]) -> str
     if any(METHOD_LABEL.match(label) for label in labels) and words:
         _tell_apart(head, cells)
         return f"line {line} below the header holds methods and was used only to tell double names apart"
-    if len(words) >= 2 and len(words) >= MOSTLY * len(numeric) and _continues(cells, words):
+    if (
+        len(words) >= 2
+        and len(words) >= MOSTLY * len(numeric)
+        and (_continues(cells, words) or _names_under_groups(head.names, cells, rows))
+    ):
         return _join(head, line, cells, words)
     return None
 
@@ -136,6 +138,16 @@ def _continues(cells: Sequence[str], words: Sequence[int]) -> bool:
     chemical = sum(_is_chemical(cells[index]) for index in words)
     has_units = any(_is_sure_unit(cells[index]) for index in words)
     return not cells[0] or has_units or chemical > MOSTLY * len(words)
+
+
+def _names_under_groups(upper: Sequence[str], cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a line names each column below group names that stand over several: names that tell the columns of a
+    group apart, and are no values of them."""
+    names = [name.strip() for name in upper]
+    repeated = sum(names.count(name) > 1 for name in names if name)
+    if repeated < 2 or repeated <= MOSTLY * len(names) or not all(cells) or len(set(cells)) < len(cells):
+        return False
+    return not any(cell.strip() in cells for fields in rows for cell in fields)
 
 
 def _join(head: Head, line: int, cells: list[str], words: list[int]) -> str:
@@ -223,10 +235,6 @@ def _cell(fields: Sequence[str], index: int) -> str:
 def _is_chemical(text: str) -> bool:
     word = re.split(r"[\s_(]", text, maxsplit=1)[0]
     return symbol_of(word) is not None or is_oxide(word)
-
-
-def _numbers(cells: Sequence[str]) -> int:
-    return sum(is_number(cell) or stands_for_number(cell) for cell in cells)
 
 
 def _filled(fields: Sequence[str]) -> int:

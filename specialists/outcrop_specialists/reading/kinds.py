@@ -112,8 +112,8 @@ def _of_zip(path: Path, wanted: str) -> Kind:
     for part, what in PARTS.items():
         if "[Content_Types].xml" in names and any(name.startswith(part) for name in names):
             return Kind(what, is_table=what == WORKBOOK)
-    for part, what in OPEN_DOCUMENT.items():
-        if part in mimetype:
+    for word, what in OPEN_DOCUMENT.items():
+        if word in mimetype:
             return Kind(what, is_table=what == WORKBOOK)
     names = [name for name in names if not name.startswith("__MACOSX/")]
     member = names[0] if len(names) == 1 and not wanted else wanted

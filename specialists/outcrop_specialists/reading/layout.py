@@ -14,10 +14,11 @@ from outcrop_specialists.columns.qaqc import qaqc_notes
 from outcrop_specialists.reading.blocks import facts_of, refuse_table_above
 from outcrop_specialists.reading.declared import apply_declared, declared_nulls
 from outcrop_specialists.reading.header import Head, Record, fill, find_head
+from outcrop_specialists.reading.limit_rows import note_limit_rows
 from outcrop_specialists.reading.shift import unshift_rows
 from outcrop_specialists.reading.suspects import note_suspects
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.reading.totals import note_aggregates, without_totals
+from outcrop_specialists.reading.totals import note_aggregates, statistic_of, without_totals
 from outcrop_specialists.reading.types import Typed, note_sentinels, type_columns
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ SAMPLED_RECORDS = 1_000
 CHUNK_ROWS = 50_000
 REPEATS_NAMED = 3
 FOOTER = re.compile(r"^\s*(?:[*#†‡§]|(?:note|source|remark|disclaimer|copyright|©)|\S+(?:\s+\S+){3,})", re.IGNORECASE)
+
+
+END = re.compile(r"^\W*(?:end|eof|fin|ende)\W*$|^[(\[].*[)\]]$|^[-=_*~]{3,}$", re.IGNORECASE)
 
 
 def lay_out(
@@ -58,13 +62,15 @@ def lay_out(
     columns = [column.alias(name) for column, name in zip(columns, names, strict=True)]
     columns = unshift_rows(path.name, columns, notes)
     units = {names[i]: unit for i, unit in head.units.items()}
-    typed = type_columns(columns, comma_decimals=comma_decimals, units=units)
+    limits = {names[i]: limit for i, limit in head.limits.items()}
+    typed = type_columns(columns, comma_decimals=comma_decimals, units=units, limits=limits)
     apply_declared(typed, declared_nulls([*head.above, *rows.footer]))
     without_totals(typed, notes)
+    note_limit_rows(typed)
     note_aggregates(typed)
     note_sentinels(typed.columns, typed)
     units = {**typed.units, **units}
-    note_suspects(typed, units)
+    note_suspects(typed, units, limits)
     table = _table(path, typed, (*notes, *typed.notes()), units, facts_of(head.above))
     return replace(table, read_as={"lines_above_header": len(head.above), "header_lines": len(head.lines)})
 
@@ -77,7 +83,12 @@ class _Rows:
         self._lines = [[cell.strip() for cell in line] for line in head.lines] if head.has_names else []
         self._header = self._lines[0] if self._lines else None
         self._repeated: list[int] = []
+        if head.has_names:
+            self._where = "the header" if head.line < 2 else f"line {head.line}, which was read as the header"
+        else:
+            self._where = f"line {head.line}, the first with as many numbers (no header was found)"
         self._following = 0
+        self._first = ""
         self._dropped = self._padded = self._empty = self._blank = self._blank_since = 0
         self._footer: list[Record] = []
 
@@ -93,6 +104,7 @@ class _Rows:
             if self._header and self._repeats(line, fields):
                 continue
             self._blank, self._blank_since = self._blank + self._blank_since, 0
+            self._first = fields[0]
             yield fields
 
     @property
@@ -159,17 +171,29 @@ class _Rows:
             if not fields[-1].strip():
                 self._padded += 1
                 return fields + [""] * (self._width - len(fields))
-            if len(fields) == 1 and FOOTER.match(fields[0]):
+            if len(fields) == 1 and self._is_footer(fields[0]):
                 self._footer.append((line, fields))
                 return None
         self._refuse(line, fields)
         return None
 
+    def _is_footer(self, text: str) -> bool:
+        """Whether a line of one field is no row that was cut off: it is written otherwise than what rows begin with."""
+        if FOOTER.match(text):
+            return True
+        is_remark = len(text.split()) > 1 or END.match(text) is not None or statistic_of(text) is not None
+        return is_remark and _shape(text) != _shape(self._first)
+
     def _refuse(self, line: int, fields: list[str]) -> None:
         raise DataError(
-            f"{self._file}: line {line} has {len(fields)} fields, {self._width} are expected from the header; "
+            f"{self._file}: line {line} has {len(fields)} fields, {self._width} are expected from {self._where}; "
             "correct the line (a missing or an unquoted delimiter?) or split the file if a second table begins there"
         )
+
+
+def _shape(text: str) -> str:
+    """How a text is written: its letters, digits and blanks by kind."""
+    return re.sub(r"\s+", " ", re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text.strip())))
 
 
 def _columns(rows: Iterator[list[str]], width: int) -> list[pl.Series]:

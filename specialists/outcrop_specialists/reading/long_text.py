@@ -23,7 +23,7 @@ from outcrop_specialists.reading.encoding import MARKED, encoding_of
 from outcrop_specialists.reading.packed import DAMAGED
 
 BLOCK_BYTES = 256 << 10
-SAMPLE_BYTES = 64 << 10
+SAMPLE_BYTES = 256 << 10
 REPORT_SECONDS = 0.5
 ESCAPED = re.compile("[\udc80-\udcff]")
 # Bytes that are no UTF-8 are Windows-1252, as in `encoding.py`.

@@ -53,7 +53,8 @@ def go_to(cursor: Cursor, start_line: int, start_char: int) -> None:
 
 def page_from(cursor: Cursor, lines: int | None, most_chars: int) -> Page:
     """The page that begins where the cursor is: at most so many lines, and characters of it as JSON text."""
-    start_line, start_char, pieces, room = cursor.line, cursor.char, [], most_chars
+    start_line, start_char, room = cursor.line, cursor.char, most_chars
+    pieces: list[str] = []
     while lines is None or cursor.line - start_line < lines:
         piece = cursor.peek(room + 1)
         if not piece:

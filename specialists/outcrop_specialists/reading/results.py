@@ -20,7 +20,12 @@ TRIED_VALUES = 1_000
 
 
 def results_column(
-    values: pl.Series, known: pl.Series, typed: Typed, comma: Comma, unit: str | None, type_numbers: TypeNumbers
+    values: pl.Series,
+    known: pl.Series,
+    typed: Typed,
+    comma: Comma,
+    of_column: tuple[str | None, float | None],
+    type_numbers: TypeNumbers,
 ) -> tuple[pl.Series, pl.Series] | None:
     """Float64 values, the limit where a result is beyond it, and qualifiers; None where some value is no result.
 
@@ -29,6 +34,7 @@ def results_column(
     """
     import polars as pl
 
+    unit, limit = of_column  # the limit that a line of the header gives
     # Numbers are left alone and what is not one is looked at closely: as a rule that is the smaller part.
     is_odd = ~values.str.contains(NUMBER).fill_null(True)
     odd = values.filter(is_odd)
@@ -54,7 +60,12 @@ def results_column(
     if (numbers.filter(below | above) <= 0).any():
         return None  # nothing is below a limit of 0
     coded = _coded_below(numbers, below)
-    below |= nowhere.clone().scatter(where, found.words)
+    words = nowhere.clone().scatter(where, found.words)
+    below |= words
+    if limit is not None and words.any():
+        numbers = numbers.set(words, limit)
+        told = "results below a limit without a number read as below the limit that a line of the header gives"
+        typed.note(told, values.name, f"({int(words.sum())} below {limit:g})")
     if coded.any():
         numbers = numbers.zip_with(~coded, -numbers)
         below |= coded
@@ -69,11 +80,6 @@ def results_column(
         values.name,
         f"({counts_told(numbers, qualifiers)})",
     )
-    negative = int((numbers < 0).sum())
-    if negative:
-        typed.note(
-            "SUSPECTED results below a limit written as negative numbers, kept as numbers", values.name, negative
-        )
     return numbers.alias(values.name), qualifiers
 
 

@@ -7,19 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from outcrop_schemas import wire
 from outcrop_specialists.reading.json_text import SUFFIXES as JSON_SUFFIXES
 from outcrop_specialists.reading.json_text import is_json
 from outcrop_specialists.reading.las import is_las
 
 ENDINGS = frozenset(
     (".csv", ".tsv", ".tab", ".psv", ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".parquet", ".log", ".dat", ".las")
-    + JSON_SUFFIXES
-)
+).union(JSON_SUFFIXES)
 PACKED_ENDINGS = frozenset((".gz", ".bz2", ".xz", ".zip", ".bgz"))
+LINE_SUFFIXES = (".jsonl", ".ndjson")
 SAMPLED_LINES = 400
 LEAST_LINES = 5
 """Fewer lines that are alike say nothing, unless they are long."""
-LEAST_CELLS = 200
+LEAST_CELLS, LEAST_FIELDS = 200, 50
 ALIKE, ALIKE_PAIRS = 0.7, 0.85
 """Shares of lines that have the same number of fields; of two fields more is asked, for prose has a comma a line."""
 DELIMITERS = "\t;|,"
@@ -28,7 +29,7 @@ CELL_WORDS = 2
 stands behind most commas, as in prose."""
 GUTTER_SHARE, SEGMENT_SHARE, SAME_SHARE, WIDEST = 0.98, 0.5, 0.9, 400
 LONGEST_NUMBER = 40
-NUMBER = re.compile(r"[<>~+-]?[\d.,:/eE+-]*\d[\d.,:/%-]*|NaN|nan|NA")
+NUMBER = re.compile(r"[<>~+-]?[\d.,:/eE+-]*\d[.%]?|NaN|nan|NA")
 QUOTED = re.compile(r'"[^"]*"')
 SPLIT = re.compile(r"[\s,;|]+")
 REMARK = ("#", "//", "%", "!", "--")
@@ -46,6 +47,18 @@ def is_json_data(name: str, text: str) -> bool:
     return is_json(Path(path.stem) if path.suffix in PACKED_ENDINGS else path, text)
 
 
+def is_json_document(name: str, text: str) -> bool:
+    """Whether the file is one JSON document, and not one record a line, which are rows."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not is_json_data(name, text) or any(ending in LINE_SUFFIXES for ending in Path(name.lower()).suffixes):
+        return False
+    try:
+        wire.loads(lines[0] if lines else "")
+    except ValueError:
+        return True
+    return len(lines) == 1
+
+
 def is_data(name: str, text: str) -> bool:
     """Whether a file of this name that begins like this is data and not text to be read."""
     return is_named_data(name) or is_json_data(name, text) or is_las(Path(name), text) or looks_like_rows(text)
@@ -56,7 +69,8 @@ def looks_like_rows(text: str) -> bool:
     (what stands above a table can be long)."""
     lines = [line for line in text.split("\n", 20 * SAMPLED_LINES)[: 20 * SAMPLED_LINES] if line.strip()]
     if len(lines) < LEAST_LINES:
-        return any(_is_long_row(line) for line in lines)
+        # The last one may be cut.
+        return any(_is_long_row(line) for line in lines) or _are_wide_rows(lines[:-1])
     return _are_rows(lines[:SAMPLED_LINES]) or _are_rows(lines[len(lines) // 2 :][:SAMPLED_LINES])
 
 
@@ -66,7 +80,9 @@ def _are_rows(lines: Sequence[str]) -> bool:
         return False
     if sum(map(_is_mostly_figures, lines)) >= ALIKE * len(lines):
         return True
-    return any(_are_alike(lines, delimiter) for delimiter in DELIMITERS) or _has_columns(lines)
+    return (
+        any(_are_alike(lines, delimiter) for delimiter in DELIMITERS) or _has_columns(lines) or _are_words_alike(lines)
+    )
 
 
 def _are_alike(lines: Sequence[str], delimiter: str) -> bool:
@@ -87,6 +103,19 @@ def _fields(line: str, delimiter: str) -> list[str]:
     return text.strip().strip(delimiter).split(delimiter)
 
 
+def _are_words_alike(lines: Sequence[str]) -> bool:
+    """Whether nearly all lines have the same number of words, three or more, and most of these differ from line to
+    line: columns that single blanks part. Sentences of one pattern have most words alike."""
+    split = [line.split() for line in lines]
+    width, times = Counter(map(len, split)).most_common(1)[0]
+    if width < 3 or times < GUTTER_SHARE * len(lines) or len(lines) < 2 * LEAST_LINES:
+        return False
+    rows = [words for words in split if len(words) == width]
+    same = sum(Counter(words[place] for words in rows).most_common(1)[0][1] >= SAME_SHARE * times
+               for place in range(width))  # fmt: skip
+    return width - same >= 3 and 2 * same < width
+
+
 def _is_mostly_figures(line: str) -> bool:
     words = [word for word in SPLIT.split(line.strip()) if word]
     figures = sum(len(word) <= LONGEST_NUMBER and NUMBER.fullmatch(word) is not None for word in words)
@@ -95,6 +124,13 @@ def _is_mostly_figures(line: str) -> bool:
 
 def _is_long_row(line: str) -> bool:
     return len(SPLIT.findall(line[:100_000])) >= LEAST_CELLS and _is_mostly_figures(line[:100_000])
+
+
+def _are_wide_rows(lines: Sequence[str]) -> bool:
+    return len(lines) > 1 and any(
+        len(widths := {len(_fields(line, delimiter)) for line in lines}) == 1 and min(widths) >= LEAST_FIELDS
+        for delimiter in DELIMITERS
+    )
 
 
 def _has_columns(lines: Sequence[str]) -> bool:

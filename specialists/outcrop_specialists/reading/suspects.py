@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from outcrop_specialists.columns.chemistry import is_oxide, symbol_of
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.columns.units import is_concentration, is_unit, split_unit
+from outcrop_specialists.reading.types import sentinels_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,25 +35,37 @@ GAP = 5.0
 SHARE_OF_UNIT = 0.1
 SINGLE_LETTERS_NEED = 2
 MOST_UNITS = 10
+NEGATIVES_TOLD = 3
+DERIVED = re.compile(
+    r"(?:^|[^a-z])(?:z|z-?scores?|log\d*|ln|[cai]lr|resid\w*|anom\w*|diff\w*|delta|change|scores?|std|standardi[sz]ed"
+    r"|scaled|minmax|robust|cent(?:red|ered)|dev\w*|bias|rpd|err\w*|norm\w*|trend|slope|gradient)(?:$|[^a-z])",
+    re.IGNORECASE,
+)
+"""Of what is computed from concentrations numbers below zero are nothing odd."""
+NEGATIVE = (
+    "SUSPECTED results below a limit written as negative numbers, kept as numbers (some laboratories write <0.01 as "
+    "-0.01: replace them before computing)"
+)
 
 
-def note_suspects(typed: Typed, units: Mapping[str, str]) -> None:
-    """Note what is suspected in each numeric column; nothing is changed."""
+def note_suspects(typed: Typed, units: Mapping[str, str], limits: Mapping[str, float] | None = None) -> None:
+    """Note what is suspected in each numeric column; nothing is changed. `limits` are those that the header gives."""
     columns = [column for column in typed.columns if column.dtype.is_numeric()]
     sure = sum(_is_element(column.name, units, lone=False) for column in columns)
     gaps: dict[str, tuple[float, pl.Series]] = {}
     for column in columns:
         values = _values(column, typed)
+        is_element = _is_element(column.name, units, lone=sure >= SINGLE_LETTERS_NEED)
+        if (is_element and not DERIVED.search(column.name)) or column.name in typed.qualifiers:
+            _note_negative(values, column.name, typed, (limits or {}).get(column.name))
         if len(values) < FEWEST_REST:
             continue
         for value, count in far_constants(values):
             text = "SUSPECTED fill values, kept as numbers: one number far from all others that stands several times"
             typed.note(text, column.name, f"has {value!r} in {count} rows")
         if column.dtype.is_float():
-            _note_spike(
-                values, column, typed, is_element=_is_element(column.name, units, lone=sure >= SINGLE_LETTERS_NEED)
-            )
-        if _is_element(column.name, units, lone=sure >= SINGLE_LETTERS_NEED):
+            _note_spike(values, column, typed, is_element=is_element)
+        if is_element:
             zeros = int((values == 0).sum())
             if zeros >= FEWEST_REPEATS and values.min() == 0 and zeros < len(values):
                 typed.note("SUSPECTED non-detects written as 0", column.name, f"has {zeros}")
@@ -60,6 +74,36 @@ def note_suspects(typed: Typed, units: Mapping[str, str]) -> None:
             gaps[column.name] = (cut, column)
     _note_units(gaps, typed)
     _note_unit_columns(typed)
+
+
+def _note_negative(values: pl.Series, name: str, typed: Typed, limit: float | None) -> None:
+    found = negatives_of(values)
+    if found.is_empty():
+        return
+    same = int((found == -limit).sum()) if limit is not None else 0
+    told = f"has {len(found)} ({values_told(found)})"
+    told += f", {same} of them the limit {limit:g} that the header gives, with its sign changed" if same else ""
+    typed.note(NEGATIVE, name, told)
+
+
+def negatives_of(values: pl.Series) -> pl.Series:
+    """The negative numbers of a column of concentrations that are no fill values."""
+    import polars as pl
+
+    least = values.min()
+    if least is None or float(least) >= 0:  # type: ignore[arg-type]
+        return values.clear()
+    fill = [value for value, _ in sentinels_of(values)]
+    fill += [value for value, _ in far_constants(values.cast(pl.Float64).fill_nan(None).drop_nulls())]
+    return values.filter((values < 0) & ~values.cast(pl.Float64).is_in(fill))
+
+
+def values_told(values: pl.Series) -> str:
+    """`-0.02 and -0.01`, or how many different ones there are."""
+    different = values.unique().sort().to_list()
+    if len(different) <= NEGATIVES_TOLD:
+        return " and ".join(f"{value:g}" for value in different)
+    return f"{len(different)} different ones from {different[0]:g} to {different[-1]:g}"
 
 
 def far_constants(values: pl.Series) -> list[tuple[float, int]]:
@@ -203,6 +247,11 @@ def is_unit_or_none(column: pl.Series) -> bool:
     """Whether all values of a text column are units, at least one."""
     units = column.drop_nulls().unique().to_list()
     return 0 < len(units) <= MOST_UNITS and all(map(is_unit, units))
+
+
+def is_measured_concentration(name: str, units: Mapping[str, str]) -> bool:
+    """Whether a column holds concentrations of an element or oxide as measured, by its name and unit alone."""
+    return _is_element(name, units, lone=False) and not DERIVED.search(name)
 
 
 def _is_element(name: str, units: Mapping[str, str], *, lone: bool) -> bool:

@@ -209,7 +209,7 @@ def _head(path: Path) -> bytes:
 
 def _read_written(path: Path) -> Table | None:
     """A CSV that Outcrop wrote and nobody changed since, as it was; None for any other file."""
-    from outcrop_specialists.reading.totals import total_note
+    from outcrop_specialists.reading.totals import note_statistics
     from outcrop_specialists.reading.types import Typed, note_sentinels
     from outcrop_specialists.reading.written import read_written
 
@@ -223,11 +223,10 @@ def _read_written(path: Path) -> Table | None:
         return Table(path, frame, (note,), found.units, found.qualifiers, found.substituted, read_as=how)
     typed = Typed()
     note_sentinels(frame.get_columns(), typed)
-    last = [str(value) for value in frame.row(-1)[:2]]
     return Table(
         path,
         frame,
-        (*total_note(frame.height, last), *typed.notes()),
+        (*note_statistics(frame.get_columns()[:2]), *typed.notes()),
         found.units,
         found.qualifiers,
         found.substituted,

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 NOT_APPLICABLE = ("N/A", "n/a")
 MOSTLY = 0.5
+SPACED = r"^[<>]?\s*[+-]?\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?:[.,]\d+)?$"
+WRITTEN = {
+    SPACED: "CHECK: kept as text, though numbers with blanks or apostrophes at thousands (fix_decimals reads them)",
+    r"^\d{1,2}[-/. ]?(?i:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*[-/. ,]*\d{2}$": (
+        "CHECK: kept as text, though dates with years of two digits (convert_types reads them)"
+    ),
+}
 
 
 def text_column(column: pl.Series, bare: pl.Series, typed: Typed) -> pl.Series:
@@ -29,13 +36,27 @@ def text_column(column: pl.Series, bare: pl.Series, typed: Typed) -> pl.Series:
         typed.note("'NA' kept as a code beside other two-letter codes (it could also mean missing)", column.name, count)
     if filled.is_in(tokens).any():
         typed.note("read as missing", column.name, counted(filled, tokens))
-    _note_mixed(column, words, typed)
+    if not _note_written(column, words, typed):
+        _note_mixed(column, words, typed)
     return column.set(bare.is_in(tokens).fill_null(False), None)
 
 
 def _are_short_codes(words: pl.Series) -> bool:
     """Whether all words are one or two letters, and some two: country codes, element symbols."""
     return bool(all_match(words, r"^[A-Za-z]{1,2}$") and words.str.contains(r"^[A-Za-z]{2}$").any())
+
+
+def _note_written(column: pl.Series, words: pl.Series, typed: Typed) -> bool:
+    """Say that a column is text only for the way its numbers or dates are written."""
+    bare = column.str.strip_chars()
+    for pattern, text in WRITTEN.items():
+        is_so = bare.str.contains(pattern).fill_null(False)
+        like = int(is_so.sum())
+        plain = int(words.str.contains(NUMBER).sum()) if pattern == SPACED else 0
+        if like and like + plain == len(words):
+            typed.note(text, column.name, f"({like} of {len(words)} values, {first_row(is_so)})")
+            return True
+    return False
 
 
 def _note_mixed(column: pl.Series, words: pl.Series, typed: Typed) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from outcrop_specialists.columns.censored import PLAIN_NUMBER
 from outcrop_specialists.reading.dates import DateOrders, dates_of, find_orders
 from outcrop_specialists.reading.plain import all_match, plain_numbers, side_by_side
+from outcrop_specialists.reading.points import note_two_readings
 from outcrop_specialists.reading.times import ISO_TIME, times_of
 
 if TYPE_CHECKING:
@@ -72,10 +73,14 @@ class Typed:
 
 
 def type_columns(
-    columns: list[pl.Series], *, comma_decimals: bool = False, units: Mapping[str, str] | None = None
+    columns: list[pl.Series],
+    *,
+    comma_decimals: bool = False,
+    units: Mapping[str, str] | None = None,
+    limits: Mapping[str, float] | None = None,
 ) -> Typed:
     """Type text columns. `comma_decimals` says that the file may write 1,5 for 1.5 (fields not separated by commas);
-    `units` are of columns by name, where the file has a row of them.
+    `units` and `limits` (that results are below) are of columns by name, where the file has a row of them.
 
     A column with results beyond a limit is followed by its qualifiers.
     """
@@ -91,7 +96,8 @@ def type_columns(
 
     def of_one(column: pl.Series) -> tuple[pl.Series, Typed]:
         own = Typed(orders=orders)
-        return _type_column(column, own, comma, unit_of(column.name, units or {})), own
+        of_column = (unit_of(column.name, units or {}), (limits or {}).get(column.name))
+        return _type_column(column, own, comma, of_column), own
 
     for column, own in side_by_side(of_one, columns):
         typed.columns.append(column)
@@ -124,11 +130,15 @@ def note_sentinels(columns: list[pl.Series], typed: Typed) -> None:
             typed.note(text, column.name, f"has {int(value) if value % 1 == 0 else value} in {count} rows")
 
 
-def _type_column(column: pl.Series, typed: Typed, comma: Comma, unit: str | None) -> pl.Series:
+def _type_column(
+    column: pl.Series, typed: Typed, comma: Comma, of_column: tuple[str | None, float | None]
+) -> pl.Series:
+    """The column typed; `of_column` are its unit and limit."""
     from outcrop_specialists.reading.terms import text_column
 
     plain = plain_numbers(column, EXACT_FLOAT) if comma != "certain" else None
     if plain is not None:
+        note_two_readings(column, typed, comma)
         return plain
     bare = column.str.strip_chars()
     blank = (bare == "").fill_null(False)
@@ -138,7 +148,7 @@ def _type_column(column: pl.Series, typed: Typed, comma: Comma, unit: str | None
         return bare
     values = bare.set(bare.is_in(NULL_AMONG_NUMBERS).fill_null(False), None)
     known = values.drop_nulls()
-    result = values if known.is_empty() else _number_or_date(values, known, typed, comma, unit)
+    result = values if known.is_empty() else _number_or_date(values, known, typed, comma, of_column)
     if result is None:
         return text_column(column.set(blank, None), bare, typed)
     if len(known) < len(filled):
@@ -147,18 +157,18 @@ def _type_column(column: pl.Series, typed: Typed, comma: Comma, unit: str | None
 
 
 def _number_or_date(
-    values: pl.Series, known: pl.Series, typed: Typed, comma: Comma, unit: str | None
+    values: pl.Series, known: pl.Series, typed: Typed, comma: Comma, of_column: tuple[str | None, float | None]
 ) -> pl.Series | None:
     from outcrop_specialists.reading.measured import measured_column
     from outcrop_specialists.reading.results import results_column
 
     if _are_numbers(known, comma):
         return _numbers(values, known, typed, comma)
-    found = results_column(values, known, typed, comma, unit, _numbers)
+    found = results_column(values, known, typed, comma, of_column, _numbers)
     if found is not None:
         typed.last_qualifiers = found[1]
         return found[0]
-    measured = measured_column(values, known, typed, comma, unit, _numbers)
+    measured = measured_column(values, known, typed, comma, of_column[0], _numbers)
     if measured is not None:
         return measured
     return _boolean_or_date(values, known, typed)
@@ -191,6 +201,7 @@ def _number_column(values: pl.Series, known: pl.Series, typed: Typed, comma: Com
     if reason:
         typed.note("kept as text", values.name, f"({reason})")
         return None
+    note_two_readings(known, typed, comma)
     values, known = values.str.strip_prefix("+"), known.str.strip_prefix("+")
     whole = known.str.contains(INTEGER)
     if whole.all():
@@ -274,7 +285,12 @@ def _boolean_or_date(values: pl.Series, known: pl.Series, typed: Typed) -> pl.Se
         return values.str.to_lowercase() == "true"
     if all_match(known, ISO_DATE):
         dates = values.str.to_date("%Y-%m-%d", strict=False)
-        return dates if dates.null_count() == values.null_count() else None
+        wrong = dates.is_null() & values.is_not_null()
+        if not wrong.any():
+            return dates
+        told = f"{int(wrong.sum())} of {len(known)}, {first_row(wrong)}"
+        typed.note("CHECK: kept as text, because dates do not exist", values.name, f"({told})")
+        return None
     if all_match(known, ISO_TIME):
         return _times(values, typed)
     return dates_of(values, known, typed.orders, typed) if typed.orders is not None else None

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.tools.base import ToolResult
+from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.cleaning import fix_decimals
 from outcrop_specialists.tools.cleaning.decimals import repair
 
 Made = Callable[..., tuple[pl.DataFrame, ToolResult]]
@@ -85,3 +86,14 @@ def test_nothing_to_repair_writes_nothing_and_numbers_are_no_text(
     assert found.results["path"] == name
     with pytest.raises(ArgumentError, match="no text to repair"):
         run("fix_decimals", path=name, columns=["d"])
+
+
+def test_points_that_the_reader_found_open_are_counted_as_such(
+    write_file: Callable[[str, str], str], context: ToolContext
+) -> None:
+    name = write_file("t.csv", "id;Cu;w\n" + "".join(f"P{i};{i}.41{i};1{i},5\n" for i in range(1, 10)))
+    found = fix_decimals.run(context, fix_decimals.Arguments(path=name))
+    assert found.results["ambiguous"] == 9
+    assert "9 values can be read in two ways" in found.summary
+    repaired = fix_decimals.run(context, fix_decimals.Arguments(path=name, convention="decimal_comma"))
+    assert repaired.results["repaired"] == 9

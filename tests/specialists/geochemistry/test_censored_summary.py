@@ -138,3 +138,41 @@ def test_gold_in_the_trench_has_the_known_mean(context: ToolContext, shared_file
     assert (record["n"], record["below"], record["max"]) == (707, 128, 11.3)
     assert record["mean_by"]["dl/2"] == pytest.approx(0.058656294200848655, rel=1e-9)
     assert record["method"] == "ros"
+
+
+@pytest.mark.parametrize("word", ["bdl", "<LOD", "nd", "<LOR"])
+@pytest.mark.parametrize(("count", "median", "p75"), [(12, None, 4.4), (4, 3.75, 8.2), (1, 4.4, 8.2)])
+def test_without_a_limit_there_is_no_mean_and_percentiles_are_of_all_results(
+    context: ToolContext, write_file: WriteFile, word: str, count: int, median: float | None, p75: float
+) -> None:
+    detected = [1.5, 2.25, 3.75, 10.5, 7.1, 8.2, 9.3, 4.4]
+    found = run(context, write_file("t.csv", column(*[word] * count, *detected)), percentiles=[75])
+    record = found.results["columns"]["Au"]
+    everything = sorted([-1.0] * count + detected)
+    assert (record["n"], record["below"], record["below_limit_not_given"]) == (count + 8, count, count)
+    assert record["method"] == "percentiles only"
+    assert not {"mean", "sd", "mean_by"} & record.keys()
+    for name, percent in (("median", 50), ("p75", 75)):
+        value = everything[int(percent / 100 * len(everything))]
+        assert record.get(name) == (None if value < 0 else value)
+    assert (record.get("median"), record["p75"]) == (median, p75)
+    assert "lowest" in found.results["rule"]
+    assert any("no mean or sd" in note for note in found.notes)
+
+
+def test_negative_numbers_are_not_said_to_be_complete(context: ToolContext, write_file: WriteFile) -> None:
+    path = write_file("t.csv", column(*[-0.01] * 4, 0.5, 0.6, 0.7, 0.8, 0.9))
+    found = run(context, path, columns=["Au"])
+    record = found.results["columns"]["Au"]
+    assert (record["method"], record["negative_suspected_below"]) == ("negatives as numbers", 4)
+    assert "4 negative numbers, suspected results below a limit, taken as numbers" in found.summary
+    assert "none below a limit" not in found.summary
+    with pytest.raises(ArgumentError, match="negative numbers in Au may be codes"):
+        run(context, path)
+
+
+def test_a_limit_of_the_header_serves_results_without_one(context: ToolContext, write_file: WriteFile) -> None:
+    rows = "".join(f"s{i},{'bdl' if i % 4 == 0 else i}\n" for i in range(1, 21))
+    record = run(context, write_file("t.csv", f"id,Au\n,ppm\nLOR,0.5\n{rows}")).results["columns"]["Au"]
+    assert (record["below"], record["limits"], record["method"]) == (5, [0.5], "ros")
+    assert "below_limit_not_given" not in record

@@ -158,3 +158,18 @@ def test_lines_above_a_table_become_its_header(context: ToolContext, write_workb
     rows = [["#", "Total depth [m]", 946], ["#", "Datum", "NAD 83"], ["MD", "INC", "AZI"], [1.5, 2, 3], [2.5, 3, 4]]
     table = read_table(context, write_workbook("b.xlsx", {"S": rows}))
     assert table.header == {"Total depth [m]": "946", "Datum": "NAD 83"}
+
+
+def test_groups_merged_over_all_columns_stand_above_the_names(
+    context: ToolContext, write_merged: Callable[[list[list[Any]], list[str]], str]
+) -> None:
+    rows: list[list[Any]] = [
+        ["Sample", "", "Gold", "", "Base metals", ""],
+        ["ID", "Date", "FA", "Repeat", "Cu", "Zn"],
+        ["", "", "g/t", "g/t", "%", "ppm"],
+        *[[f"S{i}", f"2020-01-0{i}", i / 10, i / 11, i / 2, 100 + i] for i in range(1, 9)],
+    ]
+    table = read_table(context, write_merged(rows, ["A1:B1", "C1:D1", "E1:F1"]))
+    assert table.frame.columns == ["ID", "Date", "FA", "Repeat", "Cu", "Zn"]
+    assert table.units["FA"] == "g/t"
+    assert table.frame.height == 8

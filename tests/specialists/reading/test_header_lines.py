@@ -82,3 +82,15 @@ def test_a_header_that_stands_again_is_skipped_with_its_units_and_counted(read_l
 def test_words_beside_numbers_in_the_first_row_stay_a_row(read_lines: Read) -> None:
     table = read_lines("id,Cu,Zn,Rock", "S1,n.m.,n.m.,granite", "S2,1,2,shale", "S3,3,4,shale")
     assert table.frame.height == 3
+
+
+def test_a_line_that_names_every_column_below_repeated_groups_is_a_header(read_lines: Read) -> None:
+    groups = "Sample,Sample,Gold,Gold,Base metals,Base metals"
+    rows = ["1,2020-01-03,0.1,0.11,0.5,100", "2,2020-02-03,0.2,,0.6,101", "3,2020-02-04,0.3,0.3,0.7,102"]
+    for title in ([], ["Acme Mining,,,,,"]):
+        table = read_lines(*title, groups, "ID,Date,FA,Repeat,Cu,Zn", ",,g/t,g/t,%,ppm", *rows)
+        assert table.frame.columns == ["ID", "Date", "FA", "Repeat", "Cu", "Zn"]
+        assert table.units == {"FA": "g/t", "Repeat": "g/t", "Cu": "%", "Zn": "ppm"}
+        assert table.frame.height == 3
+    terms = read_lines("rock,rock,n,n", "shale,tuff,a,b", "tuff,shale,1,2", "tuff,shale,3,4", "shale,tuff,a,b")
+    assert terms.frame.height == 4

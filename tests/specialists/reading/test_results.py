@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_specialists.columns.choice import numeric, numeric_columns
+from outcrop_specialists.reading.suspects import note_suspects
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.reading.types import Typed, type_columns
 from outcrop_specialists.tools.base import ToolContext
@@ -78,12 +79,15 @@ def test_a_limit_in_another_unit_than_the_column_keeps_it_text() -> None:
 
 
 def test_the_note_counts_what_lies_beyond_which_limit() -> None:
-    (note, negative) = typed("<0.01", "<0.02", "bdl", ">10", "-5", "3").notes()
+    found = typed("<0.01", "<0.02", "bdl", ">10", "-5", "3")
+    (note,) = found.notes()
     assert note == (
         "results beyond a limit read as the limit, with a qualifier column beside: 'Au' (2 below 0.01, 0.02, 1 below "
         "a limit that is not given, 1 above 10)"
     )
-    assert negative.startswith("SUSPECTED results below a limit written as negative numbers")
+    note_suspects(found, {})
+    assert found.notes()[-1].startswith("SUSPECTED results below a limit written as negative numbers")
+    assert found.notes()[-1].endswith("'Au' has 1 (-5)")
 
 
 def test_a_name_that_is_taken_is_not_used_for_qualifiers() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.suspects import far_constants, note_suspects, spike_at_minimum, unit_cut
 from outcrop_specialists.reading.tables import Table
 from outcrop_specialists.reading.types import Typed
@@ -83,3 +84,34 @@ def test_a_column_that_gives_several_units_is_told(read_lines: Read) -> None:
     table = read_lines("sample,Cu,unit", "1,0.5,%", "2,4000,ppm", "3,0.45,%")
     assert any("the rows are in several units, which this column gives" in note for note in table.notes)
     assert not any("several units" in note for note in read_lines("a,unit", "1,ppm", "2,ppm").notes)
+
+
+@pytest.mark.parametrize("limits", [[], ["Detection limit,0.01,5,1"]])
+def test_negative_concentrations_are_suspected_with_their_count(read_lines: Read, limits: list[str]) -> None:
+    rows = [f"S{i},{-0.01 if i % 3 else 0.4},{-5 if i % 4 == 0 else 30},{-7}" for i in range(12)]
+    table = read_lines("Sample,Au,As,dip", ",ppm,ppm,°", *limits, *rows)
+    assert table.frame["Au"].min() == -0.01
+    (note,) = (note for note in table.notes if "negative" in note)
+    assert note.startswith("SUSPECTED results below a limit written as negative numbers, kept as numbers")
+    assert "'Au' has 8 (-0.01)" in note
+    assert "'As' has 3 (-5)" in note
+    assert "dip" not in note
+    assert ("8 of them the limit 0.01 that the header gives" in note) == bool(limits)
+    told = suspicions(table, ["Au", "As", "dip"])
+    assert "8 negative numbers in Au (-0.01), suspected results below a limit" in told
+    assert "in dip" not in told
+
+
+def test_negative_fill_values_are_no_codes_of_limits(read_lines: Read) -> None:
+    table = read_lines("Sample,Au_ppm", *(f"S{i},{-999 if i % 5 == 0 else i + 0.5}" for i in range(20)))
+    assert not any("below a limit" in note for note in table.notes)
+    assert not any("negative" in note for note in read_lines("id,d13C,clr_Au", "a,-25,-1", "b,-24,2").notes)
+
+
+@pytest.mark.parametrize(
+    "name", ["Au_ppm_z", "Au_ppm_log10", "Au_clr", "ln(Au)", "Au ppm residual", "Cu_ppm_diff", "Cu_robust"]
+)
+def test_what_is_computed_from_concentrations_may_be_negative(read_lines: Read, name: str) -> None:
+    table = read_lines(f"Sample,{name}", *(f"S{i},{i / 7 - 1:.3f}" for i in range(20)))
+    assert not any("negative" in note for note in table.notes)
+    assert not suspicions(table, [name])

@@ -140,3 +140,10 @@ def test_a_running_script_can_be_ended_with_its_children(run: Run, context: Tool
     assert found.results["state"] == "stopped"
     _, alive = psutil.wait_procs(family, timeout=5)
     assert alive == []
+
+
+def test_an_answer_longer_than_what_is_read_is_said_to_be_so(run: Run) -> None:
+    with pytest.raises(DataError, match="answer is too long: of its output of 2,"):
+        run("print('===RESULT===')\nprint('x' * 2_000_000)\nprint('===END_RESULT===')")
+    with pytest.raises(DataError, match="printed no answer between"):
+        run("print('x' * 2_000_000)")

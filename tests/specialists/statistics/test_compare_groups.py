@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import combinations
 
@@ -12,7 +13,7 @@ from scipy import stats
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext, ToolResult
-from outcrop_specialists.tools.statistics import compare_groups, comparing
+from outcrop_specialists.tools.statistics import compare_groups, comparing, summarize
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]
@@ -155,3 +156,31 @@ def test_three_hundred_groups_stay_a_short_answer(context: ToolContext, write_ro
     result = run(context, write_rows("t.csv", ["g", "v"], rows), column="v", by="g")
     assert len(wire.dumps(result.results)) < 1_500
     assert any("too many to compare pair by pair" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("stray", ["see note", "12 ?", "lost"])
+def test_measurements_with_a_stray_text_are_not_compared_as_categories(
+    context: ToolContext, write_rows: WriteRows, stray: str
+) -> None:
+    rows: list[list[object]] = [["ab"[i % 2], i * 1.25] for i in range(60)]
+    path = write_rows("t.csv", ["rock", "Cu"], [*rows, ["a", stray]])
+    told = f"60 of its 61 values are numbers: 1 are not, the first {stray!r}"
+    with pytest.raises(ArgumentError, match=re.escape(told)):
+        run(context, path, column="Cu", by="rock")
+    assert run(context, path, column="Cu", by="rock", treat_as="categories").results["n"] == 61
+
+
+def test_codes_of_which_some_are_numbers_are_categories(context: ToolContext, write_rows: WriteRows) -> None:
+    path = write_rows("t.csv", ["rock", "code"], [["ab"[i % 2], ["1", "2", "3A"][i % 3]] for i in range(60)])
+    assert run(context, path, column="code", by="rock").results["categories"] == [2, 3]
+
+
+def test_groups_that_differ_only_in_case_are_told(context: ToolContext, write_rows: WriteRows) -> None:
+    path = write_rows("t.csv", ["rock", "Cu"], [[["granite", "Granite", "basalt"][i % 3], i * 1.25] for i in range(60)])
+    for notes in (
+        run(context, path, column="Cu", by="rock").notes,
+        summarize.run(context, summarize.Arguments(path=path, by="rock")).notes,
+    ):
+        assert any(
+            "differ only in case or blanks count as different: 'Granite' and 'granite'" in note for note in notes
+        )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from outcrop.models.anthropic.client import scrubbed
+from outcrop.models.anthropic.secrecy import scrubbed
 from outcrop_schemas.errors import ContextOverflowError, ModelError
 from outcrop_schemas.messages import Usage
 
@@ -25,6 +26,10 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _REASON_CHARS = 2_000
+_REQUEST_ID_CHARS = 200
+# By their names: the SDK and its transport are not imported here.
+_NO_ADDRESS = ("InvalidURL", "UnsupportedProtocol")
+_NO_CREDENTIALS = {"CredentialsError", "WorkloadIdentityError"}
 
 
 def is_status(error: Exception) -> bool:
@@ -36,14 +41,15 @@ def status_fault(error: Any) -> ModelError:
     """An error that the server told: before the stream by its status, or in it by an event."""
     body: dict[str, Any] = error.body if isinstance(error.body, dict) else {}
     told: dict[str, Any] = body["error"] if isinstance(body.get("error"), dict) else {}
-    kind = str(getattr(error, "type", None) or told.get("type") or _kind_of_status(error.status_code))
+    kind = scrubbed(str(getattr(error, "type", None) or told.get("type") or _kind_of_status(error.status_code)))
     status, in_stream = error.status_code, error.status_code < 400
-    reason = str(told.get("message") or error.message)[:_REASON_CHARS]
-    request_id = error.request_id or body.get("request_id")
+    # Before it is cut: half a key would not be known again.
+    reason = scrubbed(str(told.get("message") or error.message))[:_REASON_CHARS]
+    request_id = request_id_of(error.request_id or body.get("request_id"))
     passing = kind in _PASSING if in_stream else status in _PASSING_STATUS or status >= 500
     if (said := error.response.headers.get("x-should-retry")) in ("true", "false") and not in_stream:
         passing = said == "true"
-    text = scrubbed(f"{kind}: {reason} ({_where(None if in_stream else status, request_id)})")
+    text = f"{kind}: {reason} ({_where(None if in_stream else status, request_id)})"
     usage = None if in_stream or (status >= 500 and status not in _REFUSED_STATUS) else Usage()
     after = retry_after(error.response.headers) if passing else None
     about: dict[str, Any] = {"status": None if in_stream else status, "request_id": request_id, "usage": usage}
@@ -54,22 +60,57 @@ def status_fault(error: Any) -> ModelError:
 
 def broken(what: str, *, request_id: str | None = None, usage: Usage | None = None) -> ModelError:
     """A connection or stream that broke: what came of the turn is not used."""
+    return _fault(what, request_id, usage, retryable=True, error_type="connection_error")
+
+
+def unreadable(what: str, *, request_id: str | None = None, usage: Usage | None = None) -> ModelError:
+    """A turn that came whole and is none: asked again it would be as odd, and as dear."""
+    return _fault(what, request_id, usage, error_type="invalid_response")
+
+
+def unsent(error: Exception) -> ModelError | None:
+    """A fault on our side, found before anything was sent: it took nothing. None where it is another one."""
+    cause = error.__cause__
+    if any(isinstance(one, Exception) and _is_ours(one) for one in (error, cause)):
+        told = f"the request could not be sent: {cause or error}"
+        return _fault(told, None, Usage(), error_type="invalid_request_error")
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if names & _NO_CREDENTIALS:
+        again = cause is not None and any(kind.__name__ == "HTTPError" for kind in type(cause).__mro__)
+        told = f"there is no key for the request: {error}"
+        return _fault(told, None, Usage(), retryable=again, error_type="authentication_error")
+    return None
+
+
+def request_id_of(said: object) -> str | None:
+    """The id under which a server keeps a request, as it may be written down."""
+    return scrubbed(str(said))[:_REQUEST_ID_CHARS] if said else None
+
+
+def _fault(text: str, request_id: str | None, usage: Usage | None, **about: Any) -> ModelError:
+    request_id = request_id_of(request_id)
     where = f" ({_where(None, request_id)})" if request_id else ""
-    return ModelError(
-        scrubbed(f"{what}{where}"), retryable=True, error_type="connection_error", request_id=request_id, usage=usage
-    )
+    return ModelError(f"{scrubbed(text)[:_REASON_CHARS]}{where}", request_id=request_id, usage=usage, **about)
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether the transport refused what we gave it: an address that is none, or a header with control characters."""
+    name = type(error).__name__
+    return name in _NO_ADDRESS or (name == "LocalProtocolError" and str(error).startswith("Illegal "))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """What the server asks for, in seconds: `retry-after-ms`, or `retry-after` as seconds or as a date."""
     for name, unit in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
         try:
-            return max(float(headers[name]) / unit, 0.0)
+            seconds = float(headers[name]) / unit
         except (KeyError, ValueError):
             continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
     try:
         when = parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max((when - datetime.now(UTC)).total_seconds(), 0.0)

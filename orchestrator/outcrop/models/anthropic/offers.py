@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from outcrop.models.anthropic.client import scrubbed
-from outcrop.models.anthropic.faults import broken, is_status, status_fault
+from outcrop.models.anthropic.faults import broken, is_status, status_fault, unsent
+from outcrop.models.anthropic.secrecy import scrubbed
 from outcrop.retry import RetryPolicy, with_retries
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError
@@ -57,7 +57,7 @@ class Offers:
         """The fault of a model that the server does not know, with the names of those it does."""
         try:
             async with asyncio.timeout(limits.MODEL_CONNECT_SECONDS):
-                names = [model.id async for model in client.models.list()]
+                names = [scrubbed(model.id) async for model in client.models.list()]
         except Exception as error:  # noqa: BLE001 - what the server offers is a help only; the fault itself is told
             _log.debug("the models could not be listed: %s", scrubbed(str(error)))
             return fault
@@ -74,8 +74,8 @@ class Offers:
             try:
                 async with asyncio.timeout(limits.MODEL_CONNECT_SECONDS):
                     told = await client.models.retrieve(self._name)
-            except Exception as error:
-                raise (status_fault(error) if is_status(error) else broken(str(error))) from error
+            except Exception as error:  # noqa: BLE001 - it becomes a ModelError; the chain would show what was scrubbed
+                raise (status_fault(error) if is_status(error) else unsent(error) or broken(str(error))) from None
             capabilities = told.capabilities
             thinks = bool(capabilities and capabilities.thinking.types.adaptive.supported)
             return Offer(told.max_tokens, told.max_input_tokens, thinks)

@@ -2,44 +2,86 @@
 
 A server keeps a prompt's prefix up to each breakpoint, at most four. They stand after the tools, after the system
 prompt, after the user turn before the last (where the request before had its own) and after the last block of the last
-user turn that will still be there next time: pins and history follow it and disturb nothing.
+user turn that will still be there next time: pins and history follow it and disturb nothing. What a caller marked
+itself is kept as far as there is room for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from outcrop_schemas.messages import Message, ModelRequest, ToolSchema
+from outcrop_schemas.messages import Message, ModelRequest, TextBlock, ThinkingBlock, ToolSchema
 
 _EPHEMERAL = {"type": "ephemeral"}
+_CACHE, _MOST_BREAKPOINTS = "cache_control", 4
+# A turn of which nothing can be sent back is a turn all the same.
+_ONLY_THOUGHT = "(nothing)"
 # Keywords that hold schemas by name: the names below them are no keywords.
 _NAMED = ("properties", "$defs", "patternProperties")
 
 
 def body_of(request: ModelRequest) -> dict[str, Any]:
     """Tools, system, messages and tool choice with their cache breakpoints."""
-    body: dict[str, Any] = {"messages": _messages(request.messages, request.tail_blocks)}
+    messages, tools = _messages(request.messages), [_tool(tool) for tool in request.tools]
+    theirs = list(_marked([*tools, *messages]))
+    ours = _places(messages, request.tail_blocks)
+    body: dict[str, Any] = {"messages": messages}
     if request.system:
-        body["system"] = [{"type": "text", "text": request.system, "cache_control": _EPHEMERAL}]
-    if request.tools:
-        tools = [_tool(tool) for tool in request.tools]
-        tools[-1]["cache_control"] = _EPHEMERAL
+        body["system"] = [{"type": "text", "text": request.system}]
+        ours += body["system"]
+    if tools:
         body["tools"] = tools
+        ours.append(tools[-1])
+    _mark(ours, theirs)
     if request.tool_choice:
         body["tool_choice"] = request.tool_choice.model_dump(mode="json", exclude_none=True)
     return body
 
 
-def _messages(messages: Sequence[Message], tail_blocks: int) -> list[dict[str, Any]]:
-    sent = [message.model_dump(mode="json", exclude_none=True) for message in messages]
-    turns = [number for number, message in enumerate(sent) if message["role"] == "user"]
-    for number in turns[-2:]:
-        is_last = number == turns[-1]
-        stable = len(sent[number]["content"]) - (tail_blocks if is_last else 0)
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    return [_provable(message).model_dump(mode="json", exclude_none=True) for message in messages]
+
+
+def _provable(message: Message) -> Message:
+    """A message without thinking of which nothing proves where it comes from: the API would refuse it."""
+    kept = [block for block in message.content if not isinstance(block, ThinkingBlock) or block.signature]
+    if len(kept) == len(message.content):
+        return message
+    return message.model_copy(update={"content": kept or [TextBlock(text=_ONLY_THOUGHT)]})
+
+
+def _places(messages: Sequence[dict[str, Any]], tail_blocks: int) -> list[dict[str, Any]]:
+    """Where the breakpoints of the conversation stand."""
+    turns = [message for message in messages if message["role"] == "user"]
+    places = []
+    for turn in turns[-2:]:
+        stable = len(turn["content"]) - (tail_blocks if turn is turns[-1] else 0)
         if stable > 0:
-            sent[number]["content"][stable - 1]["cache_control"] = _EPHEMERAL
-    return sent
+            places.append(turn["content"][stable - 1])
+    return places
+
+
+def _marked(value: Any) -> Iterator[dict[str, Any]]:
+    """Everything that carries a caller's own breakpoint, in order. What tools take and were given is no part of it."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _marked(item)
+    elif isinstance(value, dict):
+        if _CACHE in value:
+            yield value
+        if isinstance(value.get("content"), list):
+            yield from _marked(value["content"])
+
+
+def _mark(ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]) -> None:
+    """Breakpoints of one age, as those of an hour must not follow others; beyond the most the caller's first go."""
+    for holder in theirs:
+        del holder[_CACHE]
+    others = [holder for holder in theirs if not any(holder is one for one in ours)]
+    room = _MOST_BREAKPOINTS - len(ours)
+    for holder in [*ours, *(others[-room:] if room > 0 else [])]:
+        holder[_CACHE] = _EPHEMERAL
 
 
 def _tool(tool: ToolSchema) -> dict[str, Any]:

@@ -31,11 +31,13 @@ from outcrop.models.offline.numbers import bind_numbers
 from outcrop.models.offline.options import choose
 from outcrop.models.offline.polarity import polarity_of
 from outcrop.models.offline.profile import Profile
+from outcrop.models.offline.ranking import ranking_forms
 from outcrop.models.offline.references import Previous, back_references, bind_references
 from outcrop.models.offline.restrictions import bind_conditions
 from outcrop.models.offline.retrieval import Retrieval, leading_verb
 from outcrop.models.offline.schema import properties_of
 from outcrop.models.offline.strings import bind_strings
+from outcrop.models.offline.unmet import unmet_restrictions
 from outcrop.models.offline.vocabulary import BACK_REFERENCES, POLITE, TASK_VERBS
 from outcrop.models.offline.words import Word, words_of
 from outcrop_schemas.messages import ToolSchema
@@ -108,6 +110,7 @@ class _Binder:
         self._result.refusals += earlier.refusals
         self._used |= mentions.used
         forms = self._forms(mentions)
+        self._take(ranking_forms(self._words, self._properties, mentions, self._profile.rows))
         conditions = find_conditions(self._words, mentions)
         self._has_condition = bool(conditions.found) or bool(forms.used)
         self._bind_options(mentions, conditions)
@@ -175,7 +178,9 @@ class _Binder:
             self._words, self._used, self._asked, self._verb, mentions, excepted, options, conditions.used,
             takes_measures=self._takes_measures(),
         )  # fmt: skip
-        return refusals_of(clause, self._profile)
+        taken = self._used | conditions.used
+        unmet = unmet_restrictions(self._words, taken, self._asked, mentions, self._profile.rows)
+        return [*refusals_of(clause, self._profile), *unmet]
 
     def _stands_as_column(self, at: int) -> bool:
         before = self._words[at - 1].lower if at else ""
@@ -289,6 +294,8 @@ class _Binder:
             close = self._finder.close(name)
             offer = f"closest: {', '.join(close)}" if close else f"it has {_some(self._profile)}"
             self._result.refusals.append(f'"{name}" is no column of {path}; {offer}')
+        for said in dict.fromkeys(left.choices):
+            self._result.refusals.append(f'"{said}" is a choice that was not understood')
         for name in dict.fromkeys(left.names):
             self._result.blockers.append(f'"{name}" was not understood; it is no column of {path}')
         self._idle += left.idle
@@ -313,6 +320,10 @@ class _Binder:
         for prop in self._properties:
             if prop.name in PATH_NAMES and prop.kind in ("string", ""):
                 self._arguments[prop.name] = self._profile.path
+        if any("expression" in part for part in chain):
+            # A condition is said once: as an expression, or by column, operator and value.
+            for name in ("column", "operator", "value"):
+                self._arguments.pop(name, None)
         calls = calls_of(self._properties, self._arguments, bound, chain)
         self._result.refusals += lacking(self._tool.name, self._properties, calls)
         self._result.calls = [] if self._result.refusals else calls

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from outcrop.models.offline.mentions import Mention, Mentions
 from outcrop.models.offline.operators import ALONE, ORDERING, SPELLED, Operator
 from outcrop.models.offline.ranges import BOUNDS, lower_side, second_bound
-from outcrop.models.offline.vocabulary import word_set
+from outcrop.models.offline.vocabulary import POLITE, STOP, TASK_VERBS, word_set
 from outcrop.models.offline.words import Word
 from outcrop_specialists.columns.units import is_unit
 
@@ -179,12 +179,23 @@ def _values(words: Sequence[Word], at: int, mentions: Mentions, *, is_list: bool
         joint = at
         while joint < len(words) and words[joint].lower in ("or", ",", "nor"):
             joint += 1
+        if joint == at and isinstance(value, str) and _is_further_value(words, at, mentions):
+            joint += 1
         if not is_list or joint == at or joint >= len(words) or mentions.at(joint) is not None:
             break
         if isinstance(value, str) is not (_value(words, joint, mentions)[0].__class__ is str):
             break
         at = joint
     return tuple(values), at
+
+
+def _is_further_value(words: Sequence[Word], at: int, mentions: Mentions) -> bool:
+    """ "Lithology is granite and basalt": after "and" a single word that ends the clause or goes on the list."""
+    if at + 1 >= len(words) or words[at].lower != "and" or mentions.at(at + 1) is not None:
+        return False
+    word, after = words[at + 1], words[at + 2].lower if at + 2 < len(words) else ""
+    is_name = word.kind == "quoted" or (word.kind == "word" and word.lower not in STOP | POLITE | TASK_VERBS)
+    return is_name and after in ("", ".", ",", ";", "and", "or")
 
 
 def _value(words: Sequence[Word], at: int, mentions: Mentions) -> tuple[Value | None, int]:

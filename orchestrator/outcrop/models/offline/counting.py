@@ -9,7 +9,7 @@ from outcrop.models.offline.schema import Property
 from outcrop.models.offline.vocabulary import word_set
 from outcrop.models.offline.words import Word
 
-OPERATION, COUNTS, MEETING, HEAD = "operation", "value_counts", "filter_count", "head"
+OPERATION, COUNTS, MEETING, HEAD, TAIL = "operation", "value_counts", "filter_count", "head", "tail"
 COUNTING = word_set("many count counts number distinct unique frequency frequencies tally")
 SHOWING = word_set("show preview see display print view look peek give list")
 
@@ -31,6 +31,8 @@ def query_arguments(
         operation = COUNTS
     elif is_count and has_condition:
         operation = MEETING
+    elif operation == HEAD and "last" in said:
+        operation = TAIL
     elif operation is None and said & SHOWING and not said & COUNTING:
-        operation = HEAD
+        operation = TAIL if "last" in said else HEAD
     return {} if operation is None else {OPERATION: operation}

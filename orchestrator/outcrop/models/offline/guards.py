@@ -21,12 +21,12 @@ COUNTED = frozenset(("group", "cluster", "class", "bin", "compon", "bucket", "fa
 ARITHMETIC = word_set("ratio ratios quotient divided product difference times multiplied squared plus minus")
 UNTRANSFORMED = word_set("raw untransformed unlogged untransform nonlog linear")
 KINDS = word_set("elements element columns column variables variable features feature analytes metals metal oxides")
-ROWS = word_set("rows row samples sample records record observations penguins specimens sites points data")
+ROWS = word_set("rows row samples sample records record observations specimens plants animals sites points data")
 # What may stand before "elements" or "samples" without choosing among them.
 HARMLESS = word_set(
     """numeric numerical measured chemical geochemical assay assayed available soil rock core drill drilled wine water
     stream sediment chip collected till whole entire full original same remaining other cleaned given of new analysed
-    analyzed listed named data element elements table file multi penguin geological field individual similar iris"""
+    analyzed listed named data element elements table file multi plant geological field individual similar iris"""
 )
 PLAIN = (STOP - {"most", "least", "few"}) | DETERMINERS | HARMLESS | EXCEPTING | PARTICLES
 PLAIN |= word_set("excluding exclude min max")

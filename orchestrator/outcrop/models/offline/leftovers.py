@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from outcrop.models.offline.guards import KINDS, ROWS
+from outcrop.models.offline.polarity import PARTICLES
 from outcrop.models.offline.subject import ELEMENTS, PLACES
+from outcrop.models.offline.unmet import BOUNDING
 from outcrop.models.offline.vocabulary import (
     DETERMINERS,
     FEATURES,
@@ -28,6 +31,7 @@ LIST_CUES = word_set("on of for in between by against versus vs vs. per except e
 STRICT_CUES = word_set("by per against versus vs vs.")
 WORDS_LIKE_ELEMENTS = frozenset(("lead",))
 SMALL = STOP | GENERIC | POLITE | NEUTRAL | NEGATIONS
+WHERE = word_set("at during among amongst over under beneath around along inside outside within near on")
 MEASURED = word_set("grade grades content contents concentration level levels value values amount")
 """What a column holds, before "of" and its name: "the mean grade of Cu"."""
 JOINING = frozenset((",", "and", "&", "or", "/"))
@@ -44,6 +48,8 @@ class Leftovers:
     unknown: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     idle: list[str] = field(default_factory=list)
+    choices: list[str] = field(default_factory=list)
+    """Words that choose among what they stand before, and say nothing that is known: "the weird half"."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,8 @@ def find_leftovers(reading: Reading) -> Leftovers:
             said = reading.text[reading.words[entry[0]].start : reading.words[entry[-1]].end]
             left.unknown.append(reading.words[entry[0]].inner if len(entry) == 1 else said)
             listed.update(entry)
+        elif cue not in ("with", "using") and any(_is_idle(reading, at) for at in entry[:-1]):
+            left.choices.append(reading.text[reading.words[entry[0]].start : reading.words[entry[-1]].end])
     for at, word in enumerate(reading.words):
         if at in reading.bound or at in listed:
             continue
@@ -105,6 +113,10 @@ def find_leftovers(reading: Reading) -> Leftovers:
             left.unknown.append(word.inner)
         elif not reading.is_known(at):
             (left.names if at and word.text[:1].isupper() else left.idle).append(word.text)
+            # The data may well be of a place whose name is given: "around Forrestania" is told, not refused.
+            is_name = bool(at) and word.text[:1].isupper()
+            if not is_name and (place := _placed(reading, at)) is not None:
+                left.choices.append(reading.text[reading.words[place].start : word.end])
     return left
 
 
@@ -168,6 +180,23 @@ def _is_name(words: Sequence[Word], entry: Sequence[int]) -> bool:
     """Whether a further entry of a list can be a column's name rather than a remark such as "rounded to 2 digits"."""
     first = words[entry[0]].lower
     return len(entry) <= CONTINUED_WORDS and first not in MODIFIERS and not first.endswith(("ed", "ing"))
+
+
+def _placed(reading: Reading, at: int) -> int | None:
+    """The place of a preposition before an unknown word that says where or when: "at surface", "during the drought"."""
+    before = at - 1
+    while before > 0 and reading.words[before].lower in DETERMINERS:
+        before -= 1
+    is_placed = before >= 0 and reading.words[before].lower in WHERE and not reading.is_used(before)
+    is_place = reading.words[at].lower.endswith("stream")
+    return before if is_placed else at if is_place else None
+
+
+def _is_idle(reading: Reading, at: int) -> bool:
+    """Whether a word chooses among what follows. Bounds, and choices of rows or elements, are looked at elsewhere."""
+    word, after = reading.words[at], reading.words[at + 1]
+    is_free = word.kind == "word" and at not in reading.bound and not reading.is_known(at)
+    return is_free and word.lower not in BOUNDING | PARTICLES and after.lower not in KINDS | ROWS
 
 
 def _is_subject(word: Word, at: int) -> bool:

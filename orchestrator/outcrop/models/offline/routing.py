@@ -10,12 +10,22 @@ from pathlib import PurePosixPath
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.forms import unit_at
 from outcrop.models.offline.polarity import is_removing
+from outcrop.models.offline.ranking import RANK, is_ranking
 from outcrop.models.offline.retrieval import Match
-from outcrop.models.offline.vocabulary import GENERIC, MODIFIERS, NEUTRAL, POLITE, STOP, TASK_VERBS, word_set
+from outcrop.models.offline.vocabulary import (
+    DETERMINERS,
+    GENERIC,
+    MODIFIERS,
+    NEUTRAL,
+    POLITE,
+    STOP,
+    TASK_VERBS,
+    word_set,
+)
 from outcrop.models.offline.words import Word, words_of
 
 FILTER, QUERY, INSPECT, MISSING = "filter_rows", "query_data", "inspect_dataset", "check_missing"
-ROWS = frozenset(("row", "penguin", "specimen", "case", "rest", "individu"))
+ROWS = frozenset(("row", "plant", "specimen", "case", "rest", "individu"))
 LABELS = frozenset(("cluster", "group", "class"))
 FIGURES = word_set("mean average median total sum minimum maximum min max percentile quartile deviation")
 # A restriction of the rows begins so. "Use", "take" and the like do only where rows or a comparison follow.
@@ -25,6 +35,7 @@ RESTRICTING = word_set(
     select leave screen throw reject weed cull narrow focus ignoring ignore considering extract eliminate"""
 )
 CHOOSING = word_set("take use using pick choose analyse analyze get with in only just of on from consider")
+TAKING = word_set("take use pick choose get")
 COMPARING = word_set(
     """= == != > < >= <= ≥ ≤ ≠ above below over under between exceeding equals equal contains contain more less greater
     least most missing is are where whose"""
@@ -41,6 +52,8 @@ HARMLESS_ASIDES = word_set("addition summary short particular general order begi
 SORTED_OUT = frozenset(("miss", "null", "empti", "blank", "gap", "na", "nan"))
 COUNTING_TOOLS = frozenset(("choose_clusters", "censored_summary", "flag_qaqc", "qaqc_duplicates", "verify_claims"))
 """What these count is no row of the table."""
+RANKED_INSTEAD = frozenset((QUERY, FILTER, INSPECT, RANK))
+"""What words such as "show" and "rows" ask for where the rows with the most of something are meant."""
 ODD = frozenset(("anomali", "outlier"))
 
 
@@ -51,6 +64,8 @@ def reroute(clause: str, match: Match | None, cards: Sequence[Card]) -> Match | 
     known = {card.name: card for card in cards}
     if is_restriction(words, match):
         return _of(known, FILTER)
+    if RANK in known and (match is None or match.card.name in RANKED_INSTEAD) and is_ranking(words):
+        return _of(known, RANK, match)
     if _is_row_search(words) and (match is None or match.card.name in ("plot_map", QUERY)):
         # "Find samples with Zn > 100 and map them" goes on with these rows; "show" and "list" only look at them.
         return _of(known, QUERY if stems & LOOKING else FILTER)
@@ -69,6 +84,9 @@ def reroute(clause: str, match: Match | None, cards: Sequence[Card]) -> Match | 
     if name == "plot_clusters" and "map" in stems:
         return _of(known, "plot_map", match)
     if name == "cluster" and FIGURES & lower and not lower & {"cluster", "group", "k-means"} - _after_by(words):
+        return _of(known, "summarize", match)
+    if name == RANK and next(word.lower for word in words if word.lower not in POLITE | DETERMINERS) in FIGURES:
+        # "The total of the ten greatest" is a figure, not the ten rows.
         return _of(known, "summarize", match)
     literal = {"reduce_dimensions": ("load", "loading"), MISSING: ("complet", "completeness")}.get(name)
     if literal and all(words[at].stem == literal[0] and literal[1] not in words[at].lower for at in match.words):
@@ -169,14 +187,21 @@ def is_restriction(words: Sequence[Word], match: Match | None) -> bool:
         return True
     if first in SCOPING:
         return not is_whole
-    return first in CHOOSING and (has_rows or compares) and not is_whole
+    return first in CHOOSING and (has_rows or compares or _takes_some(said)) and not is_whole
+
+
+def _takes_some(said: Sequence[Word]) -> bool:
+    """ "Take the Dorset limestones": some of the things that the rows stand for, in whatever words."""
+    rest = [word for word in said[1:] if word.lower not in STOP]
+    is_named = len(rest) > 1 and any(word.text[:1].isupper() for word in rest[:-1])
+    return said[0].lower in TAKING and is_named and rest[-1].kind == "word" and rest[-1].lower.endswith("s")
 
 
 _TRAILING = re.compile(
     r"^(?P<task>.+?)[,\s]+(?P<rows>(?:(?:for|of|in|among|from|on|over|across|using|with)\s+(?:only\s+|just\s+)?"
     r"|(?=excluding|without|except|ignoring|omitting))"
     r"(?:(?:excluding|without|except|ignoring|omitting)\s+(?:for\s+)?)?(?:the\s+|all\s+|those\s+)*"
-    r"(?:rows|samples|records|observations|penguins|specimens|those|ones)\s+"
+    r"(?:rows|samples|records|observations|plants|specimens|those|ones)\s+"
     r"(?:with|where|having|that|which|whose|in which|for which)\s.+|where\s.+)$",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from outcrop.models.offline.cards import Card
 from outcrop.models.offline.clauses import Clause, Splitter
+from outcrop.models.offline.ranking import RANK
 from outcrop.models.offline.retrieval import Match, Retrieval
 from outcrop.models.offline.routing import (
     FILTER,
@@ -240,6 +241,10 @@ class _Planner:
         if is_asked and before and _points_back(clause.text):
             # "Find rich samples and map them": without the first, the second would be about all samples.
             return f'it points back to "{quoted(before)}"'
+        ranked = self.plan.steps[-1] if self.plan.steps and self.plan.steps[-1].card.name == RANK else None
+        if is_asked and ranked and _points_back(clause.text):
+            # The rows that were ranked are in a table of their own; the next step would be about all rows.
+            return f'it points back to "{quoted(ranked.clause)}", whose rows are a file of their own; ask for that'
         if is_asked and len(self.plan.steps) == MOST_STEPS:
             return f"{MOST_STEPS} steps are planned at most"
         return ""

@@ -9,11 +9,12 @@ from typing import Any
 from outcrop.models.offline.conversation import Answer, Call
 from outcrop.models.offline.profile import Profile
 from outcrop.models.offline.vocabulary import GENERIC, NEUTRAL, POLITE, STOP, TASK_VERBS
-from outcrop.models.offline.words import stem, words_of
+from outcrop.models.offline.words import Word, stem, words_of
 
 INSPECT_COLUMNS = "inspect_columns"
 COLUMNS, VALUES = 8, 20
 SHORTEST = 2
+JOINING = frozenset((",", "or", "and", "nor", "/", "&"))
 
 
 def look_up(profile: Profile) -> Call | None:
@@ -23,22 +24,72 @@ def look_up(profile: Profile) -> Call | None:
 
 
 def with_columns(clause: str, answer: Answer) -> tuple[str, list[str]] | None:
-    """The clause with the column before each value that only one column has, and notes; None without such a value."""
+    """The clause with the column before each value, or list of values, that only one column has, and notes.
+
+    None without such a value, and where a list holds something that is no value: the rest of it would be other rows.
+    """
     known = _values(answer.results.get("columns"))
+    words = words_of(clause)
     told, notes, shift = clause, list[str](), 0
-    for word in words_of(clause):
-        is_plain = word.kind in ("word", "quoted") and len(word.inner) >= SHORTEST
-        is_common = word.lower in STOP | POLITE | TASK_VERBS | NEUTRAL | GENERIC
-        found = [] if not is_plain or is_common else _holders(known, word.inner)
-        if len(found) != 1:
+    looked = ", ".join(dict.fromkeys(name for name, _ in known))
+    at = 0
+    while at < len(words):
+        column, values, end = _run(known, words, at)
+        if not values:
+            at += 1
             continue
-        (column, value), *_ = found
-        said = f'rows where "{column}" is "{value}"'
-        told = told[: word.start + shift] + said + told[word.end + shift :]
-        shift += len(said) - (word.end - word.start)
-        looked = ", ".join(dict.fromkeys(name for name, _ in known))
-        notes.append(f'"{word.inner}" was taken as {column} = {value}; looked for in {looked}')
+        if _is_listed_unknown(known, words, at - 1, -1) or _is_listed_unknown(known, words, end, 1):
+            return None
+        listed = " or ".join(f'"{value}"' for value in values)
+        said = f'rows where "{column}" is {"either " if len(values) > 1 else ""}{listed}'
+        meant = clause[words[at].start : words[end - 1].end]
+        told = told[: words[at].start + shift] + said + told[words[end - 1].end + shift :]
+        shift += len(said) - len(meant)
+        plain = meant.strip('"')
+        notes.append(f'"{plain}" was taken as {column} = {" or ".join(values)}; looked for in {looked}')
+        at = end
     return (told, notes) if notes else None
+
+
+def _run(known: Sequence[tuple[str, str]], words: Sequence[Word], at: int) -> tuple[str, list[str], int]:
+    """The column, the values and the end of a list of values that begins here: "granite, schist or basalt"."""
+    column, values, end = "", list[str](), at
+    place = at
+    while place < len(words):
+        holders = _meant(known, words[place])
+        if not holders or (column and holders[0][0] != column):
+            break
+        column = holders[0][0]
+        values += [value for _, value in holders if value not in values]
+        end = place = place + 1
+        while place < len(words) and words[place].lower in JOINING:
+            place += 1
+    return column, values, end
+
+
+def _meant(known: Sequence[tuple[str, str]], word: Word) -> list[tuple[str, str]]:
+    """The values of one column that a word is, also where they differ in case only; none where several are meant."""
+    is_plain = word.kind in ("word", "quoted") and len(word.inner) >= SHORTEST
+    if not is_plain or word.lower in STOP | POLITE | TASK_VERBS | NEUTRAL | GENERIC:
+        return []
+    found = _holders(known, word.inner)
+    is_one = len({(column, value.casefold()) for column, value in found}) == 1
+    return found if is_one else []
+
+
+def _is_listed_unknown(known: Sequence[tuple[str, str]], words: Sequence[Word], at: int, step: int) -> bool:
+    """Whether a list of values goes on, that way from here, with a word that is none."""
+    if not 0 <= at < len(words) or words[at].lower not in JOINING:
+        return False
+    while 0 <= at < len(words) and words[at].lower in JOINING:
+        at += step
+    if not 0 <= at < len(words):
+        return False
+    word = words[at]
+    is_name = word.kind in ("word", "quoted") and word.lower not in STOP | POLITE | TASK_VERBS | NEUTRAL | GENERIC
+    columns = {name.casefold() for name, _ in known}
+    is_bound = step > 0 and any(each.kind == "number" or each.text in "<>=" for each in words[at : at + 5])
+    return is_name and not is_bound and word.lower not in columns and not _meant(known, word)
 
 
 def _values(columns: Any) -> list[tuple[str, str]]:

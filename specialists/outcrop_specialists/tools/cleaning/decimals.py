@@ -53,7 +53,7 @@ def repair(column: pl.Series, convention: Convention | None) -> Repaired:
     ambiguous = bare.str.contains(AMBIGUOUS).fill_null(False)
     with_point = ambiguous & bare.str.contains(".", literal=True).fill_null(False)
     if convention is None:
-        if not (comma & ~point).any():
+        if not (comma & ~point).any() and not _are_all_ambiguous(bare):
             # Where no comma marks decimals, a point does, as everywhere.
             ambiguous &= ~with_point
         read_comma, read_point = comma & ~ambiguous, point & ~ambiguous
@@ -67,6 +67,15 @@ def repair(column: pl.Series, convention: Convention | None) -> Repaired:
     text = column.zip_with(~changed, text)
     other = column.is_not_null() & ~is_number
     return Repaired(text.alias(column.name), changed, ambiguous, other & ~ambiguous)
+
+
+def _are_all_ambiguous(bare: pl.Series) -> bool:
+    """Whether a column is text though all its values are plain numbers, and every point may separate thousands: only
+    for these does the reader keep such a column as text, because commas mark decimals elsewhere in the file."""
+    known = bare.drop_nulls()
+    points = known.filter(known.str.contains(".", literal=True))
+    is_plain = known.str.contains(PLAIN) & ~known.str.contains(r"^[<>≤≥~]|^[+-]?0\d|[eE]")
+    return len(points) > 0 and bool(is_plain.all() and points.str.contains(AMBIGUOUS).all())
 
 
 def is_mostly_numbers(column: pl.Series) -> bool:

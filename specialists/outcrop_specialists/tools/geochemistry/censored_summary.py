@@ -10,6 +10,7 @@ from pydantic import Field
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censoring import HARMLESS_SHARE, MOST_SHARE, censored_values
 from outcrop_specialists.columns.choice import find_column, find_columns
+from outcrop_specialists.columns.suspicions import suspected_negatives
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.geochemistry.ordering import Estimates, kaplan_meier, plain, ros_values
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
     Vector = NDArray[Any]
 
-Picked = Literal["complete", "dl/2", "ros", "percentiles only"]
+Picked = Literal["complete", "negatives as numbers", "dl/2", "ros", "percentiles only"]
 FEW_DETECTED = 10
 RULE = (
     "by share below a limit (Helsel 2012): none, plain; to 15 % DL/2; to 50 % ROS (log-normal regression on order "
     "statistics); above 50 % only Kaplan-Meier percentiles; sd with n - 1; quantiles linear, of Kaplan-Meier the "
-    "smallest value reached"
+    "smallest value reached; where a limit is not given, no mean, and Kaplan-Meier percentiles of all results with "
+    "these lowest"
 )
 
 
@@ -59,6 +61,7 @@ class _Summary:
     below: int
     above: int
     no_limit: int
+    negative: int
     limits: list[float]
     greatest: float | None
     picked: Picked
@@ -114,7 +117,11 @@ def _columns(table: Table, wanted: list[str] | None) -> list[str]:
         return find_columns(table, wanted, "columns")
     names = [name for name in table.columns if name in table.qualifiers]
     if not names:
-        raise ArgumentError("columns", f"{table.path.name} has no column with results beyond a limit; name columns")
+        coded = [name for name in table.columns if suspected_negatives(table, name) is not None]
+        also = f" (negative numbers in {', '.join(coded[:6])} may be codes for such results)" if coded else ""
+        raise ArgumentError(
+            "columns", f"{table.path.name} has no column with results beyond a limit{also}; name columns"
+        )
     return names
 
 
@@ -125,10 +132,18 @@ def _by_group(table: Table, name: str, groups: dict[str, Vector], percentiles: l
     values = column.values.to_numpy().astype(float)
     values[~numpy.isfinite(values)] = numpy.nan
     below, above = column.below.to_numpy(), column.above.to_numpy()
-    return {group: _summary(values[rows], below[rows], above[rows], percentiles) for group, rows in groups.items()}
+    suspected = suspected_negatives(table, name)
+    negatives = [] if suspected is None else suspected.unique().to_list()
+    return {
+        group: _summary(values[rows], below[rows], above[rows], percentiles, negatives)
+        for group, rows in groups.items()
+    }
 
 
-def _summary(values: Vector, below: Vector, above: Vector, percentiles: list[float]) -> _Summary:
+def _summary(
+    values: Vector, below: Vector, above: Vector, percentiles: list[float], negatives: list[float]
+) -> _Summary:
+    """`negatives` are numbers that may be codes for results below a limit."""
     import numpy
 
     has_number = ~numpy.isnan(values)
@@ -136,22 +151,37 @@ def _summary(values: Vector, below: Vector, above: Vector, percentiles: list[flo
     no_limit = int((below & ~has_number).sum())
     results = len(kept) + no_limit
     share = (int(censored.sum()) + no_limit) / results if results else 0.0
-    modelled = ros_values(kept, censored)
+    negative = int(numpy.isin(kept[~censored], negatives).sum())
+    modelled = None if no_limit else ros_values(kept, censored)
     picked: Picked = "complete" if share == 0 else "dl/2" if share <= HARMLESS_SHARE else "ros"
-    if share > MOST_SHARE or (picked == "ros" and modelled is None):
+    if no_limit or share > MOST_SHARE or (picked == "ros" and modelled is None):
         picked = "percentiles only"
+    if picked == "complete" and negative:
+        picked = "negatives as numbers"
+    if no_limit:
+        # What is below a limit that nobody gave is lowest: it has a rank, and no value for a mean.
+        lowest = numpy.full(no_limit, (float(kept.min()) if len(kept) else 0.0) - 1)
+        ranked = kaplan_meier(
+            numpy.append(kept, lowest), numpy.append(censored, numpy.ones(no_limit, bool)), percentiles
+        )
+        products = Estimates(None, None, ranked.median, ranked.quantiles)
+    else:
+        products = kaplan_meier(kept, censored, percentiles)
     return _Summary(
         results=results,
         missing=len(values) - results,
         below=int(below.sum()),
         above=int(above.sum()),
         no_limit=no_limit,
+        negative=negative,
         limits=numpy.unique(kept[censored]).tolist(),
         greatest=float(kept[~censored].max()) if (~censored).any() else None,
         picked=picked,
-        half=plain(numpy.where(censored, kept / 2, kept), percentiles),
+        half=Estimates(None, None, None, dict.fromkeys(percentiles))
+        if no_limit
+        else plain(numpy.where(censored, kept / 2, kept), percentiles),
         ros=None if modelled is None else plain(modelled, percentiles),
-        kaplan_meier=kaplan_meier(kept, censored, percentiles),
+        kaplan_meier=products,
     )
 
 
@@ -160,6 +190,8 @@ def _record(summary: _Summary) -> dict[str, Any]:
     record: dict[str, Any] = {
         "n": summary.results,
         "below": summary.below,
+        "below_limit_not_given": summary.no_limit or None,
+        "negative_suspected_below": summary.negative or None,
         "share_below": summary.share,
         "limits": summary.limits[:3],
         "method": summary.picked,
@@ -195,6 +227,7 @@ def _frame(
                 "missing": summary.missing,
                 "below_limit": summary.below,
                 "below_limit_not_given": summary.no_limit,
+                "negative_suspected_below": summary.negative,
                 "above_limit": summary.above,
                 "share_below": summary.share,
                 "limits": len(summary.limits),
@@ -232,11 +265,21 @@ def _told(name: str, summary: _Summary) -> str:
     if not summary.results:
         return f"{name}: no results"
     limit = f"the limit {summary.limits[0]:.6g}" if len(summary.limits) == 1 else f"{len(summary.limits)} limits"
+    if summary.no_limit:
+        others = f"{limit} or " if summary.limits else ""
+        limit = f"{others}a limit that is not given"
     beyond = f"{summary.below} of {summary.results} below {limit} ({100 * summary.share:.4g} %)"
     figures = [f"mean {best.mean:.6g}"] if best.mean is not None else []
     figures += [f"median {best.median:.6g}" if best.median is not None else "median below the limits"]
     figures += [f"max {summary.greatest:.6g}"] if summary.greatest is not None else []
-    counted = beyond if summary.below else f"{summary.results} results, none below a limit"
+    none = (
+        f"{summary.results} results, none marked as below a limit"
+        if summary.negative
+        else (f"{summary.results} results, none below a limit")
+    )
+    counted = beyond if summary.below else none
+    if summary.negative:
+        counted += f", CAUTION: {summary.negative} negative numbers, suspected results below a limit, taken as numbers"
     return f"{name}: {counted}, {summary.picked}: {', '.join(figures)}"
 
 
@@ -244,7 +287,11 @@ def _notes(found: dict[str, dict[str, _Summary]]) -> list[str]:
     notes = []
     for word, count in (
         ("above a limit, taken as the limit", lambda summary: summary.above),
-        ("below a limit that is not given, only counted in the share", lambda summary: summary.no_limit),
+        (
+            "below a limit that is not given: no mean or sd, percentiles by Kaplan-Meier over all results with these "
+            "lowest",
+            lambda summary: summary.no_limit,
+        ),
         ("without any result", lambda summary: summary.missing),
     ):
         totals = {name: sum(map(count, each.values())) for name, each in found.items()}

@@ -92,8 +92,8 @@ def data_lines(cursor: Cursor, wanted: Lines, most_chars: int, until: float) -> 
         shown.append(line)
     next_line = shown[-1].number + 1 if shown and shown[-1].number < last else None
     if any(line.left_out for line in shown):
-        notes.append(f"lines of more than {limits.READ_LINE_CHARS} characters are cut: cut_lines says how much was left "
-                     "out and the start_char to go on with")  # fmt: skip
+        notes.append(f"lines of more than {limits.READ_LINE_CHARS} characters are cut: cut_lines says how much was "
+                     "left out and the start_char to go on with")  # fmt: skip
     return DataLines(shown, is_guarded, start_char, next_line, notes)
 
 

@@ -16,7 +16,7 @@ from outcrop_specialists.reading.kinds import Kind, kind_of_bytes, kind_of_file,
 from outcrop_specialists.reading.long_text import SAMPLE_BYTES, Cursor, Opened, TextForm, opened
 from outcrop_specialists.reading.packed import SHOWN
 from outcrop_specialists.reading.pages import go_to, page_from
-from outcrop_specialists.reading.row_likeness import is_data, is_json_data, looks_like_rows
+from outcrop_specialists.reading.row_likeness import is_data, is_json_document, looks_like_rows
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.inspection.data_lines import Lines, data_lines
 from outcrop_specialists.tools.inspection.own_files import readable_file
@@ -73,7 +73,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         decoded = sample[form.mark_bytes :].decode(form.encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
         text = _Text(file, form, decoded, len(sample), facts)
         name = member or path.name
-        is_small_json = text.bytes_sampled < limits.READ_JSON_BYTES and is_json_data(name, decoded)
+        is_small_json = text.bytes_sampled < limits.READ_JSON_BYTES and is_json_document(name, decoded)
         if is_data(name, decoded) and not is_small_json:
             return _data(context, arguments, text)
         return _page(context, arguments, text)
@@ -138,7 +138,12 @@ def _table(context: ToolContext, given: str, path: Path, kind: Kind) -> ToolResu
     from outcrop_specialists.reading.tables import read_table
     from outcrop_specialists.tools.inspection.preview import preview
 
-    results: dict[str, Any] = {"path": given, "bytes": path.stat().st_size, "kind": "data", "read_with": "inspect_dataset"}
+    results: dict[str, Any] = {
+        "path": given,
+        "bytes": path.stat().st_size,
+        "kind": "data",
+        "read_with": "inspect_dataset",
+    }
     try:
         table = read_table(context, given)
     except SeveralTablesError as error:
@@ -183,8 +188,8 @@ def _counted(cursor: Cursor, until: float, notes: list[str]) -> dict[str, Any]:
 TOOL = Tool(
     name="read_file",
     version=1,
-    description="Reads a text file (a report, notes, a README, code) in pages, exactly as it is written. Of a data file "
-    "it gives only the first lines and the total; inspect_dataset describes that.",
+    description="Reads a text file (a report, notes, a README, code) in pages, exactly as it is written. Of a data "
+    "file it gives only the first lines and the total; inspect_dataset describes that.",
     asked_for=("read the text of", "read the document", "open the text file"),
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.tools.plots import figures
-from outcrop_specialists.tools.plots.colouring import Colouring, colouring
+from outcrop_specialists.tools.plots.censored import Beyond, beyond, counts
+from outcrop_specialists.tools.plots.colouring import Colouring, Scale, colouring
+from outcrop_specialists.tools.plots.points import SMALL_MARKS_FROM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,10 +28,42 @@ class Placed:
     y: Vector
     rows: Vector
     left_out: dict[str, int]
+    beyond: tuple[Beyond, ...] = ()
+    """Results beyond a limit among the points drawn, by the column that places or colours them."""
 
     def note(self, colours: Colouring = None) -> str:
-        """What was drawn and what was left out, as it stands on the figure."""
-        return "; ".join([drawn_note(len(self.x), self.left_out), *(colours.notes if colours else ())])
+        """What was drawn, what of it is beyond a limit and what was left out, as it stands on the figure."""
+        drawn = drawn_note(len(self.x), self.left_out)
+        return "; ".join([drawn, *self.censored(), *(colours.notes if colours else ())])
+
+    def censored(self) -> list[str]:
+        """The sentences on points beyond a limit."""
+        mark = "hollow" if len(self.x) <= SMALL_MARKS_FROM else ""
+        return [f"{each.name}: {told}" for each in self.beyond for told in each.told(mark)]
+
+    @property
+    def hollow(self) -> Vector:
+        """The points of which some value is below a limit."""
+        import numpy
+
+        below = numpy.zeros(len(self.x), dtype=bool)
+        for each in self.beyond:
+            below |= each.below
+        return below
+
+    def of_points(self, points: Vector, left_out: dict[str, int]) -> Placed:
+        """The same with some of the points only."""
+        rows = self.rows.copy()
+        rows[rows] = points
+        return Placed(
+            self.x[points], self.y[points], rows, left_out, tuple(each.of_rows(points) for each in self.beyond)
+        )
+
+    def coloured_by(self, table: Table, color: str | None, colours: Colouring) -> Placed:
+        """The same, where the value that colours a point may be beyond a limit too."""
+        if color is None or not isinstance(colours, Scale) or color in {each.name for each in self.beyond}:
+            return self
+        return replace(self, beyond=(*self.beyond, beyond(table, color, "color").of_rows(self.rows)))
 
 
 def place(table: Table, x: str, y: str, *, log_x: bool = False, log_y: bool = False) -> Placed:
@@ -46,7 +80,8 @@ def place(table: Table, x: str, y: str, *, log_x: bool = False, log_y: bool = Fa
     left_out = counted({"missing": int((~has_both).sum()), "not_positive": int((has_both & ~has_logarithm).sum())})
     if not rows.any():
         raise ArgumentError("x", f"{table.path.name}: no row can be drawn at {x!r} and {y!r}: {reasons(left_out)}")
-    return Placed(across[rows], up[rows], rows, left_out)
+    found = tuple(beyond(table, name, field).of_rows(rows) for name, field in ((x, "x"), (y, "y")))
+    return Placed(across[rows], up[rows], rows, left_out, found)
 
 
 def counted(left_out: dict[str, int]) -> dict[str, int]:
@@ -94,6 +129,7 @@ def report(
         "y": y,
         "x_range": x_range,
         "y_range": y_range,
+        **counts(list(placed.beyond)),
     }
     notes = [*drawn.notes]
     if placed.left_out:

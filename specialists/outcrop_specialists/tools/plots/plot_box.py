@@ -13,6 +13,7 @@ from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
+from outcrop_specialists.tools.plots.censored import Beyond, beyond, counts, draw_limits
 from outcrop_specialists.tools.plots.colouring import NO_GROUP, Groups, grouping
 from outcrop_specialists.tools.plots.placing import counted, reasons
 from outcrop_specialists.tools.statistics import bounded
@@ -65,24 +66,30 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     )
     if not rows.any():
         raise ArgumentError("column", f"{table.path.name}: no value of {name!r} can be drawn: {reasons(left_out)}")
-    parts = _parts(values, rows, groups, name)
+    found = beyond(table, name)
+    masks = _masks(rows, groups, name)
+    parts = {group: values[mask] for group, mask in masks.items()}
+    limited = {group: found.of_rows(mask) for group, mask in masks.items()}
     title = f"{name} by {by}" if by else f"Box plot of {name}"
 
     context.report("drawing the box plot")
     colours = groups.colours if groups else [figures.OKABE_ITO[0]]
-    figure = _draw(f"{title}, {table.path.name}", parts, colours, log=arguments.log)
+    figure = _draw(f"{title}, {table.path.name}", parts, limited, found.of_rows(rows), colours, log=arguments.log)
     axes = figure.axes[0]
     axes.set_ylabel(figures.axis_label(name, table.units.get(name)))
     if by:
         axes.set_xlabel(figures.axis_label(by))
     note = f"{int(rows.sum()):,} values in {len(parts)} group{'s' if len(parts) > 1 else ''}"
+    has_points = any(len(part) <= POINTS_FROM_FEW for part in parts.values())
+    note = "; ".join([note, *found.of_rows(rows).told("points hollow" if has_points else "")])
     note += f"; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else ""
     figures.write_note(figure, note)
     made_of = features.parameters(arguments, column=name, by=by)
     drawn = figures.publish_figure(context, TOOL, table, made_of, figure, title)
 
-    medians, omitted = bounded.fitting({group: float(numpy.median(part)) for group, part in parts.items()}, SHOWN_CHARS)
-    told = bounded.named([f"{group} {median:.6g} (n {len(parts[group]):,})" for group, median in medians.items()])
+    middles = {group: limited[group].median(part) for group, part in parts.items()}
+    medians, omitted = bounded.fitting(middles, SHOWN_CHARS)
+    told = bounded.named([f"{group} {_median(median)} (n {len(parts[group]):,})" for group, median in medians.items()])
     more = {"medians_not_shown": omitted} if omitted else {}
     results: dict[str, Any] = {
         **drawn.size(),
@@ -92,6 +99,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "column": name,
         "medians": medians,
         **more,
+        **counts([found.of_rows(rows)]),
         "rule": RULE,
     }
     results["alt"] = f"Box plot of {name}: {note}. Medians: {told}."
@@ -100,15 +108,21 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     return ToolResult(f"box plot of {title}: {note}{suspicions(table.frame, [name])}", results, [drawn.artifact], notes)
 
 
-def _parts(values: Vector, rows: Vector, groups: Groups | None, name: str) -> dict[str, Vector]:
-    """The values of each group that has any, in the order of its legend."""
+def _median(median: float | None) -> str:
+    return "below a limit" if median is None else f"{median:.6g}"
+
+
+def _masks(rows: Vector, groups: Groups | None, name: str) -> dict[str, Vector]:
+    """The rows of each group that has any, in the order of its legend."""
     if groups is None:
-        return {name: values[rows]}
-    parts = {group: values[rows & (groups.codes == code)] for code, group in enumerate(groups.names)}
-    return {group: part for group, part in parts.items() if len(part)}
+        return {name: rows}
+    masks = {group: rows & (groups.codes == code) for code, group in enumerate(groups.names)}
+    return {group: mask for group, mask in masks.items() if mask.any()}
 
 
-def _draw(title: str, parts: dict[str, Vector], colours: list[str], *, log: bool) -> Figure:
+def _draw(
+    title: str, parts: dict[str, Vector], limited: dict[str, Beyond], found: Beyond, colours: list[str], *, log: bool
+) -> Figure:
     import numpy
 
     crowded = len(parts) > 8 or max(map(len, parts)) > 12
@@ -127,12 +141,20 @@ def _draw(title: str, parts: dict[str, Vector], colours: list[str], *, log: bool
         medianprops={"color": "black", "linewidth": 1.4},
         flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none", "alpha": 0.5},
     )
-    for place, box, part in zip(places, boxes["boxes"], parts.values(), strict=True):
+    for place, box, outliers, (group, part) in zip(places, boxes["boxes"], boxes["fliers"], parts.items(), strict=True):
         colour = colours[(place - 1) % len(colours)]
         box.set(facecolor=colour, alpha=0.55, edgecolor="#444444")
         if len(part) <= POINTS_FROM_FEW:
-            aside = numpy.random.default_rng(place).uniform(-0.16, 0.16, len(part))
-            axes.scatter(place + aside, part, s=10, color=colour, edgecolors="#444444", linewidths=0.4, zorder=3)
+            # Every value is drawn beside the box, so an outlier would be drawn twice.
+            outliers.set_visible(False)
+            aside = place + numpy.random.default_rng(place).uniform(-0.16, 0.16, len(part))
+            below = limited[group].below
+            look: dict[str, Any] = {"s": 10, "edgecolors": "#444444", "linewidths": 0.4, "zorder": 3}
+            axes.scatter(aside[~below], part[~below], color=colour, **look)
+            axes.scatter(aside[below], part[below], facecolors="none", **look)
+    draw_limits(axes, found, vertical=False)
+    if found.highest is not None:
+        axes.legend(loc="best", fontsize=8, framealpha=0.9)
     labels = [f"{figures.plain(group, 16)}\nn {len(part):,}" for group, part in parts.items()]
     axes.set_xticks(places, labels, rotation=60 if crowded else 0, ha="right" if crowded else "center", fontsize=8)
     axes.grid(False, axis="x")
@@ -141,7 +163,7 @@ def _draw(title: str, parts: dict[str, Vector], colours: list[str], *, log: bool
 
 TOOL = Tool(
     name="plot_box",
-    version=1,
+    version=2,
     description="Draw box plots of one numeric column for each group of another, linear or log, with counts.",
     asked_for=("box plot", "boxplot", "box plots by group", "compare distributions", "box and whisker"),
     specialists=frozenset({"plotting"}),

@@ -11,6 +11,7 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.lineage import parameters_of
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
+from outcrop_specialists.tools.plots.censored import beyond, rows_told
 from outcrop_specialists.tools.plots.colouring import grouping
 from outcrop_specialists.tools.plots.group_panels import draw_groups, view_of
 from outcrop_specialists.tools.plots.placing import drawn_note, reasons
@@ -52,7 +53,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
 
     context.report("drawing the groups", 0, int(rows.sum()))
     left_out = taken.left_out()
-    note = drawn_note(int(rows.sum()), left_out)
+    found = [beyond(table, name, "columns").of_rows(rows) for name in taken.columns]
+    note = "; ".join([drawn_note(int(rows.sum()), left_out), *rows_told(found)])
     figure = draw_groups(view, groups, title, note)
     made_of = features.parameters(arguments, columns=names, label=label, transform=transform)
     drawn = figures.publish_figure(context, TOOL, table, made_of, figure, title)
@@ -109,7 +111,7 @@ def _columns(
 
 TOOL = Tool(
     name="plot_clusters",
-    version=1,
+    version=2,
     description=(
         "Draw the groups that cluster found, each in its colour with its count, over the columns they were made from: "
         "a scatter plot, panels of pairs, or the first two principal components."

@@ -12,7 +12,7 @@ from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.inspection.conditions import rows_that_meet
 from outcrop_specialists.tools.multivariate import features
-from outcrop_specialists.tools.plots import figures
+from outcrop_specialists.tools.plots import censored, figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,6 +52,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     rows = _rows(table, arguments)
     values = numeric(table, name).to_numpy()[rows]
     missing = int((~numpy.isfinite(values)).sum())
+    found = censored.beyond(table, name).of_rows(rows).of_rows(numpy.isfinite(values))
     values = values[numpy.isfinite(values)]
     if len(values) < 2:
         raise ArgumentError(
@@ -72,6 +73,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     axes.set_ylabel(figures.axis_label(name, table.units.get(name)))
     axes.set_xlabel(f"Results in order of {arguments.order}" if arguments.order else "Results in order of the file")
     note = f"{len(values):,} results of {what}; {beyond['2sd']:,} beyond 2 sd, {beyond['3sd']:,} beyond 3 sd"
+    note = "; ".join([note, *found.told()])
     note += f"; {missing:,} missing" if missing else ""
     figures.write_note(figure, note)
     made_of = features.parameters(arguments, column=name)
@@ -86,6 +88,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "mean": float(values.mean()),
         "bias": bias,
         "beyond": beyond,
+        **censored.counts([found]),
         "rule": ("certified" if arguments.expected is not None else "observed mean")
         + " value, limits at 2 and 3 "
         + ("certified" if arguments.sd is not None else "observed (n - 1)")
@@ -153,7 +156,7 @@ def _draw(title: str, values: Vector, centre: float, sd: float, *, is_certified:
 
 TOOL = Tool(
     name="plot_control_chart",
-    version=1,
+    version=2,
     description="Draw a control chart of a standard, blank or repeated measurement: results in order with the "
     "certified or mean value and limits at 2 and 3 sd.",
     asked_for=("control chart", "shewhart chart", "plot the standards", "standards over time", "qc chart"),

@@ -13,6 +13,7 @@ from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
+from outcrop_specialists.tools.plots.censored import Beyond, beyond, counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     Vector = NDArray[Any]
 
 MOST_TRACKS = 8
+NARROWEST_INCHES = 5.4
+"""So that title, names of tops and the note have room beside a single track."""
+TOP_CHARS = 16
 CURVE_FROM = 400
 """Samples from which a track without intervals is drawn as a curve: logs are sampled every few decimetres."""
 
@@ -61,6 +65,12 @@ class _Track:
     is_log: bool
     missing: int
     not_positive: int
+    beyond: Beyond
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether the track is a line: then points below a limit are counted, but not marked."""
+        return self.end is None and len(self.values) >= CURVE_FROM
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
@@ -79,7 +89,14 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     if not has_depth.any():
         raise ArgumentError("depth", f"{table.path.name}: no row of it has a depth in {depth!r}")
     tracks = [
-        _track(numeric(table, name, "columns").to_numpy()[rows], start, end, has_depth, name, is_log=name in logs)
+        _track(
+            numeric(table, name, "columns").to_numpy()[rows],
+            start,
+            end,
+            has_depth,
+            beyond(table, name, "columns").of_rows(rows),
+            is_log=name in logs,
+        )
         for name in names
     ]
     empty = [track.name for track in tracks if not len(track.values)]
@@ -111,7 +128,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "left_out": {t.name: t.missing + t.not_positive for t in tracks if t.missing + t.not_positive},
         "depth_range": [low, high],
         "ranges": ranges,
-        "alt": f"Downhole plot: {title}, depth down from {low:.6g} to {high:.6g}. {spans}.",
+        **counts([track.beyond for track in tracks]),
+        "alt": f"Downhole plot: {title}, depth down from {low:.6g} to {high:.6g}. {spans}. {note}.",
     }
     if hole:
         results["hole"] = hole
@@ -146,30 +164,36 @@ def _rows_of_hole(table: Table, arguments: Arguments) -> tuple[Vector, str | Non
     return numpy.flatnonzero((holes == hole).fill_null(False).to_numpy()), hole
 
 
-def _track(values: Vector, start: Vector, end: Vector | None, has_depth: Vector, name: str, *, is_log: bool) -> _Track:
+def _track(
+    values: Vector, start: Vector, end: Vector | None, has_depth: Vector, found: Beyond, *, is_log: bool
+) -> _Track:
     import numpy
 
     has_value = numpy.isfinite(values) & has_depth
     is_drawn = has_value & (values > 0) if is_log else has_value
     order = numpy.argsort(start[is_drawn], kind="stable")
     return _Track(
-        name,
+        found.name,
         values[is_drawn][order],
         start[is_drawn][order],
         None if end is None else end[is_drawn][order],
         is_log,
         int((has_depth & ~numpy.isfinite(values)).sum()),
         int((has_value & ~is_drawn).sum()),
+        found.of_rows(is_drawn).of_rows(order),
     )
 
 
 def _counted(track: _Track) -> str:
     left = track.missing + track.not_positive
-    return f"{track.name} {len(track.values):,} drawn" + (f", {left:,} left out" if left else "")
+    told = [f"{track.name} {len(track.values):,} drawn", *track.beyond.told("" if track.is_curve else "hollow")]
+    return ", ".join([*told, *([f"{left:,} left out"] if left else [])])
 
 
 def _draw(title: str, table: Table, depth: str, tracks: list[_Track], tops: list[Top]) -> Figure:
-    figure = figures.new_figure(title, (min(2.2 * len(tracks) + 2.0, 16.0), 9.0))
+    # Names of tops stand right of the last track and need room of their own.
+    names = 1.2 if tops else 0.0
+    figure = figures.new_figure(title, (min(max(2.2 * len(tracks) + 2.0 + names, NARROWEST_INCHES), 16.0), 9.0))
     axes = figure.subplots(1, len(tracks), sharey=True, squeeze=False)[0]
     for number, (place, track) in enumerate(zip(axes, tracks, strict=True)):
         figures.style_axes(place)
@@ -183,12 +207,25 @@ def _draw(title: str, table: Table, depth: str, tracks: list[_Track], tops: list
             place.axhline(at, color="#444444", linewidth=0.8, linestyle="--")
     for name, at in tops:
         axes[-1].text(
-            1.02, at, figures.plain(name, 16, 1), transform=axes[-1].get_yaxis_transform(), fontsize=8, va="center"
+            1.02,
+            at,
+            figures.plain(name, TOP_CHARS, 3),
+            transform=axes[-1].get_yaxis_transform(),
+            fontsize=8,
+            va="center",
         )
-    axes[0].set_ylabel(figures.axis_label(depth, table.units.get(depth)))
+    axes[0].set_ylabel(_depth_label(table, depth))
     # Depth grows downward, as in the ground.
     axes[0].invert_yaxis()
     return figure
+
+
+def _depth_label(table: Table, depth: str) -> str:
+    """`Depth (m)`; with the column's name where that says something else, such as From."""
+    unit = table.units.get(depth)
+    if "depth" in depth.casefold():
+        return figures.axis_label(depth, unit)
+    return figures.plain(f"{figures.with_unit('Depth', unit)}, column {depth}")
 
 
 def _draw_track(axes: Axes, track: _Track, colour: str) -> None:
@@ -206,15 +243,26 @@ def _draw_track(axes: Axes, track: _Track, colour: str) -> None:
         origin = numpy.full(
             len(track.values), track.values.min() if track.is_log else min(0.0, float(track.values.min()))
         )
+        below, width, height = track.beyond.below, track.values - origin, track.end - track.start
+        look: dict[str, Any] = {"align": "edge", "rasterized": True}
         axes.barh(
-            track.start, track.values - origin, height=track.end - track.start, left=origin, align="edge", color=colour,
-            alpha=0.75, linewidth=0, rasterized=True,
+            track.start[~below], width[~below], height=height[~below], left=origin[~below], color=colour, alpha=0.75,
+            linewidth=0, **look,
         )  # fmt: skip
-    elif len(track.values) >= CURVE_FROM:
+        axes.barh(
+            track.start[below], width[below], height=height[below], left=origin[below], facecolor="none",
+            edgecolor=colour, linewidth=0.6, **look,
+        )  # fmt: skip
+    elif track.is_curve:
         axes.plot(*_with_gaps(track.values, track.start), color=colour, linewidth=0.6, rasterized=True)
     else:
         axes.plot(track.values, track.start, color=colour, linewidth=0.5, alpha=0.5)
-        axes.scatter(track.values, track.start, s=12, color=colour, linewidths=0)
+        below = track.beyond.below
+        axes.scatter(track.values[~below], track.start[~below], s=12, color=colour, linewidths=0)
+        axes.scatter(
+            track.values[below], track.start[below], s=14, facecolors="white", edgecolors=colour, linewidths=0.8,
+            zorder=3,
+        )  # fmt: skip
 
 
 def _with_gaps(values: Vector, depth: Vector) -> tuple[Vector, Vector]:
@@ -229,7 +277,7 @@ def _with_gaps(values: Vector, depth: Vector) -> tuple[Vector, Vector]:
 
 TOOL = Tool(
     name="plot_downhole",
-    version=1,
+    version=2,
     description="Draw columns against depth in tracks side by side for one hole or well, depth downward: log curves, "
     "samples or intervals, with tops as lines.",
     asked_for=("downhole plot", "strip log", "plot against depth", "depth plot", "well log", "down-hole"),

@@ -13,6 +13,7 @@ from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
+from outcrop_specialists.tools.plots.censored import Beyond, beyond, counts, draw_limits
 from outcrop_specialists.tools.plots.placing import counted, reasons
 
 if TYPE_CHECKING:
@@ -50,14 +51,16 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     if not is_drawn.any():
         raise ArgumentError("column", f"{table.path.name}: no value of {name!r} can be drawn: {reasons(left_out)}")
     drawn_values = values[is_drawn]
+    found = beyond(table, name).of_rows(is_drawn)
     edges, rule = bin_edges(drawn_values, arguments.bins, log=arguments.log)
 
     context.report("drawing the histogram")
-    figure = _draw(f"Histogram of {name}, {table.path.name}", drawn_values, edges, log=arguments.log)
+    figure = _draw(f"Histogram of {name}, {table.path.name}", drawn_values, found, edges, log=arguments.log)
     axes = figure.axes[0]
     axes.set_xlabel(figures.axis_label(name, table.units.get(name)))
     count = len(edges) - 1
     note = f"{len(drawn_values):,} values drawn in {count} bin{'s' if count > 1 else ''}"
+    note = "; ".join([note, *found.told("hatched")])
     note += f"; {sum(left_out.values()):,} left out: {reasons(left_out)}" if left_out else ""
     figures.write_note(figure, note)
     made_of = features.parameters(arguments, column=name)
@@ -69,9 +72,12 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "points_left_out": sum(left_out.values()),
         "left_out_reasons": left_out,
         "column": name,
-        **_figures(drawn_values, edges),
+        **_figures(drawn_values, found, edges),
+        **counts([found]),
         "rule": rule,
     }
+    if results["median"] is None:
+        results["median_below"] = found.highest
     results["alt"] = f"Histogram of {name}: {note}. {_described(results)}"
     lost = [f"{sum(left_out.values())} rows are not drawn: {reasons(left_out)}"] if left_out else []
     told = f"histogram of {name}: {note}{suspicions(table.frame, [name])}"
@@ -107,29 +113,29 @@ def bin_edges(values: Vector, bins: int | None, *, log: bool) -> tuple[Vector, s
     return edges, f"{rule}, of equal width in log10"
 
 
-def _figures(values: Vector, edges: Vector) -> dict[str, Any]:
+def _figures(values: Vector, found: Beyond, edges: Vector) -> dict[str, Any]:
     import numpy
 
-    counts, _ = numpy.histogram(values, edges)
-    fullest = int(counts.argmax())
+    heights, _ = numpy.histogram(values, edges)
+    fullest = int(heights.argmax())
     return {
-        "bins": len(counts),
+        "bins": len(heights),
         "x_range": [float(values.min()), float(values.max())],
-        "y_range": [0, int(counts.max())],
-        "median": float(numpy.median(values)),
+        "y_range": [0, int(heights.max())],
+        "median": found.median(values),
         "fullest_bin": [float(edges[fullest]), float(edges[fullest + 1])],
     }
 
 
 def _described(results: dict[str, Any]) -> str:
-    low, high, median, start, end = (
-        figures.short_number(value) for value in (*results["x_range"], results["median"], *results["fullest_bin"])
-    )
+    low, high, start, end = (figures.short_number(value) for value in (*results["x_range"], *results["fullest_bin"]))
+    told = results["median"]
+    median = f"median {figures.short_number(told)}" if told is not None else "the median below a limit"
     most = results["y_range"][1]
-    return f"From {low} to {high}, median {median}, most values ({most:,}) between {start} and {end}."
+    return f"From {low} to {high}, {median}, most values ({most:,}) between {start} and {end}."
 
 
-def _draw(title: str, values: Vector, edges: Vector, *, log: bool) -> Figure:
+def _draw(title: str, values: Vector, found: Beyond, edges: Vector, *, log: bool) -> Figure:
     import numpy
     from matplotlib.ticker import MaxNLocator
 
@@ -138,10 +144,20 @@ def _draw(title: str, values: Vector, edges: Vector, *, log: bool) -> Figure:
     figures.style_axes(axes)
     if log:
         figures.set_log(axes.xaxis, float(edges[0]), float(edges[-1]))
-    axes.hist(values, bins=edges.tolist(), color=figures.OKABE_ITO[0], edgecolor="white", linewidth=0.5)
-    median = float(numpy.median(values))
-    axes.axvline(median, color=figures.OKABE_ITO[3], linewidth=1.4, label=f"median {figures.number_text(median)}")
-    axes.legend(loc="best", fontsize=9, framealpha=0.9)
+    blue = figures.OKABE_ITO[0]
+    if found.below.any():
+        # Nobody measured these: a hatched part of each bar, under the part that was measured.
+        below, measured = (numpy.histogram(values[rows], edges)[0] for rows in (found.below, ~found.below))
+        look: dict[str, Any] = {"width": numpy.diff(edges), "align": "edge", "linewidth": 0.5}
+        axes.bar(edges[:-1], below, color="white", edgecolor=blue, hatch="////", label="below a limit", **look)
+        axes.bar(edges[:-1], measured, bottom=below, color=blue, edgecolor="white", label="measured", **look)
+        draw_limits(axes, found, vertical=True)
+    else:
+        axes.hist(values, bins=edges.tolist(), color=blue, edgecolor="white", linewidth=0.5)
+    median = found.median(values)
+    if median is not None:
+        axes.axvline(median, color=figures.OKABE_ITO[3], linewidth=1.4, label=f"median {figures.number_text(median)}")
+    axes.legend(loc="best", fontsize=9, framealpha=0.9, title="median below a limit" if median is None else None)
     axes.set_ylabel("Number of rows")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.grid(False, axis="x")
@@ -150,7 +166,7 @@ def _draw(title: str, values: Vector, edges: Vector, *, log: bool) -> Figure:
 
 TOOL = Tool(
     name="plot_histogram",
-    version=1,
+    version=2,
     description="Draw a histogram of one numeric column, on a linear or logarithmic axis, with its median.",
     asked_for=("histogram", "distribution", "plot the distribution of", "frequency plot", "how values are spread"),
     specialists=frozenset({"plotting"}),

@@ -61,6 +61,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     color = None if arguments.color is None else find_column(table, arguments.color, "color")
     placed, where = _place(table, where)
     colours = colours_of(table, color, placed)
+    placed = placed.coloured_by(table, color, colours)
     title = f"Map of {color}" if color else "Map of the locations"
 
     context.report("drawing the map", 0, len(placed.x))
@@ -104,10 +105,7 @@ def _place(table: Table, where: Coordinates) -> tuple[Placed, Coordinates]:
                 "y", f"{table.path.name}: {where.x} and {where.y} look exchanged: no latitude is within 90"
             )
         return placed, replace(where, is_geographic=False)
-    rows = placed.rows.copy()
-    rows[rows] = is_on_globe
-    left_out = {**placed.left_out, OUTSIDE: int((~is_on_globe).sum())}
-    return Placed(placed.x[is_on_globe], placed.y[is_on_globe], rows, left_out), where
+    return placed.of_points(is_on_globe, {**placed.left_out, OUTSIDE: int((~is_on_globe).sum())}), where
 
 
 def _draw(table: Table, where: Coordinates, placed: Placed, colours: Colouring, title: str) -> Figure:
@@ -120,7 +118,7 @@ def _draw(table: Table, where: Coordinates, placed: Placed, colours: Colouring, 
     axes.set_aspect(stretch, adjustable="box")
     axes.set_xlabel(figures.axis_label(where.x, table.units.get(where.x, "°" if where.is_geographic else None)))
     axes.set_ylabel(figures.axis_label(where.y, table.units.get(where.y, "°" if where.is_geographic else None)))
-    points.add_key(figure, axes, colours, points.draw(axes, placed.x, placed.y, colours))
+    points.add_key(figure, axes, colours, points.draw(axes, placed.x, placed.y, colours, placed.hollow))
     _close_frame(axes)
     figures.write_note(figure, placed.note(colours))
     return figure
@@ -156,7 +154,7 @@ def _close_frame(axes: Axes) -> None:
 
 TOOL = Tool(
     name="plot_map",
-    version=1,
+    version=2,
     description=(
         "Draw a map of the rows' locations by longitude and latitude or easting and northing, coloured by a column "
         "such as a group label or a grade."

@@ -36,6 +36,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     color = None if arguments.color is None else find_column(table, arguments.color, "color")
     placed = place(table, x, y, log_x=arguments.log_x, log_y=arguments.log_y)
     colours = colours_of(table, color, placed)
+    placed = placed.coloured_by(table, color, colours)
     title = f"{y} against {x}" + (f" by {color}" if color else "")
 
     context.report("drawing the scatter plot", 0, len(placed.x))
@@ -47,7 +48,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
             figures.set_log(axis, float(values.min()), float(values.max()))
     axes.set_xlabel(figures.axis_label(x, table.units.get(x)))
     axes.set_ylabel(figures.axis_label(y, table.units.get(y)))
-    points.add_key(figure, axes, colours, points.draw(axes, placed.x, placed.y, colours))
+    points.add_key(figure, axes, colours, points.draw(axes, placed.x, placed.y, colours, placed.hollow))
     figures.write_note(figure, placed.note(colours))
 
     made_of = features.parameters(arguments, x=x, y=y, color=color)
@@ -59,7 +60,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
 
 TOOL = Tool(
     name="plot_scatter",
-    version=1,
+    version=2,
     description="Draw a scatter plot of one numeric column against another, linear or log axes, coloured by a third.",
     asked_for=(
         "scatter",

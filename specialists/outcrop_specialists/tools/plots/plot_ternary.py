@@ -12,6 +12,7 @@ from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures, points
+from outcrop_specialists.tools.plots.censored import beyond, counts
 from outcrop_specialists.tools.plots.colouring import Colouring, Groups, Scale, colouring
 from outcrop_specialists.tools.plots.placing import counted, drawn_note, reasons
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[Any]
+
+CORNER_PAD = 14.0
+"""Points between the corner of the triangle, with its ticks, and the name there."""
 
 
 class Arguments(ToolArguments):
@@ -65,10 +69,15 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     labels = [_label(table, name, factor) for name, factor in zip(names, factors, strict=True)]
     title = f"{' – '.join(names)}" + (f" by {color}" if color else "")
 
+    found = [beyond(table, name, "columns").of_rows(is_part) for name in names]
+    hollow = numpy.any([each.below for each in found], axis=0)
+
     context.report("drawing the ternary diagram")
-    figure = _draw(f"{title}, {table.path.name}", parts, labels, colours)
+    figure = _draw(f"{title}, {table.path.name}", parts, hollow, labels, colours)
     note = f"{drawn_note(len(parts), left_out)}; closed to 100 %"
     note += f", factors {', '.join(f'{factor:g}' for factor in factors)}" if arguments.scale else ""
+    mark = "" if isinstance(colours, Scale) else "hollow"
+    note = "; ".join([note, *(f"{each.name}: {told}" for each in found for told in each.told(mark))])
     figures.write_note(figure, note)
     made_of = features.parameters(arguments, columns=names, color=color)
     drawn = figures.publish_figure(context, TOOL, table, made_of, figure, f"Ternary diagram of {title}")
@@ -81,6 +90,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "left_out_reasons": left_out,
         "columns": names,
         "median_parts": dict(zip(names, middle, strict=True)),
+        **counts(found),
         "rule": "parts divided by their sum",
         "alt": f"Ternary diagram of {title}: {note}. Median parts "
         + ", ".join(f"{name} {100 * value:.3g} %" for name, value in zip(names, middle, strict=True))
@@ -102,7 +112,7 @@ def _label(table: Table, name: str, factor: float) -> str:
     return label if factor == 1 else f"{label} × {factor:g}"
 
 
-def _draw(title: str, parts: Vector, labels: list[str], colours: Colouring) -> Figure:
+def _draw(title: str, parts: Vector, hollow: Vector, labels: list[str], colours: Colouring) -> Figure:
     import mpltern  # noqa: F401 - registers the projection
     import numpy
 
@@ -111,6 +121,9 @@ def _draw(title: str, parts: Vector, labels: list[str], colours: Colouring) -> F
     axes.set_tlabel(labels[0])
     axes.set_llabel(labels[1])
     axes.set_rlabel(labels[2])
+    for axis in (axes.taxis, axes.laxis, axes.raxis):
+        # The names stand at the corners, clear of the ticks 0 and 100 there.
+        axis.labelpad = CORNER_PAD
     axes.grid(True, color="#E4E4E4", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=9, color="#666666")
@@ -119,7 +132,8 @@ def _draw(title: str, parts: Vector, labels: list[str], colours: Colouring) -> F
     if isinstance(colours, Groups):
         for code, colour in [(-1, figures.NO_VALUE_COLOUR), *enumerate(colours.colours)]:
             rows = colours.codes == code
-            axes.scatter(t[rows], left[rows], right[rows], color=colour, **look)
+            marker = "o" if code < 0 else points.marker_of(code, len(parts))
+            _scatter(axes, (t, left, right), rows, hollow, colour, {**look, "marker": marker})
         points.add_legend(axes, colours)
     elif isinstance(colours, Scale):
         has = ~numpy.isnan(colours.values)
@@ -130,13 +144,23 @@ def _draw(title: str, parts: Vector, labels: list[str], colours: Colouring) -> F
         )  # fmt: skip
         points.add_key(figure, axes, colours, drawn)
     else:
-        axes.scatter(t, left, right, color=figures.OKABE_ITO[0], **look)
+        _scatter(axes, (t, left, right), numpy.ones(len(t), dtype=bool), hollow, figures.OKABE_ITO[0], look)
     return figure
+
+
+def _scatter(
+    axes: Any, parts: tuple[Vector, Vector, Vector], rows: Vector, hollow: Vector, colour: str, look: dict[str, Any]
+) -> None:
+    """Full marks, and rings for points of which some part is below a limit."""
+    full, rings = rows & ~hollow, rows & hollow
+    axes.scatter(*(part[full] for part in parts), color=colour, **look)
+    ring = {**look, "linewidths": 0.9, "facecolors": "none", "edgecolors": colour}
+    axes.scatter(*(part[rings] for part in parts), **ring)
 
 
 TOOL = Tool(
     name="plot_ternary",
-    version=1,
+    version=2,
     description="Draw a ternary diagram of three parts, closed to 100 %, coloured by group or value.",
     asked_for=("ternary", "ternary diagram", "triangle plot", "three-component plot"),
     specialists=frozenset({"plotting"}),

@@ -29,17 +29,35 @@ NO_VALUE = "no value"
 LONG_LEGEND = 12
 
 
-def draw(axes: Axes, x: Vector, y: Vector, colours: Colouring) -> ColorizingArtist | None:
-    """Draw points (finite x and y, axes already scaled); what a colour bar can be made of, where there is one."""
+def draw(axes: Axes, x: Vector, y: Vector, colours: Colouring, hollow: Vector | None = None) -> ColorizingArtist | None:
+    """Draw points (finite x and y, axes already scaled); what a colour bar can be made of, where there is one.
+
+    Points that are `hollow`, as their value is below a limit, are rings while points are large enough to show it.
+    """
+    import numpy
+
+    if hollow is None or len(x) > SMALL_MARKS_FROM:
+        hollow = numpy.zeros(len(x), dtype=bool)
     if isinstance(colours, Groups):
-        _draw_groups(axes, x, y, colours)
+        _draw_groups(axes, x, y, colours, hollow)
         return None
     if len(x) > CELLS_FROM:
         return _draw_cells(axes, x, y, colours)
     if isinstance(colours, Scale):
-        return _draw_scale(axes, x, y, colours)
-    axes.scatter(x, y, color=figures.OKABE_ITO[0], **_mark(len(x)))
+        return _draw_scale(axes, x, y, colours, hollow)
+    _scatter(axes, x, y, hollow, figures.OKABE_ITO[0], "o", len(x))
     return None
+
+
+def _scatter(axes: Axes, x: Vector, y: Vector, hollow: Vector, colour: str, marker: str, of_points: int) -> None:
+    """Discs, and rings where hollow, in one colour."""
+    axes.scatter(x[~hollow], y[~hollow], color=colour, marker=marker, **_mark(of_points, marker))
+    axes.scatter(x[hollow], y[hollow], edgecolors=colour, marker=marker, **_ring(of_points, marker))
+
+
+def _ring(of_points: int, marker: str = "o") -> dict[str, Any]:
+    look = {key: value for key, value in _mark(of_points, marker).items() if key != "edgecolors"}
+    return {**look, "facecolors": "none", "linewidths": 0.9}
 
 
 def add_key(figure: Figure, axes: Axes, colours: Colouring, drawn: ColorizingArtist | None) -> None:
@@ -89,17 +107,17 @@ def add_legend(place: Axes | Figure, groups: Groups) -> None:
     legend.get_frame().set_edgecolor("#CCCCCC")
 
 
-def _draw_groups(axes: Axes, x: Vector, y: Vector, groups: Groups) -> None:
+def _draw_groups(axes: Axes, x: Vector, y: Vector, groups: Groups, hollow: Vector) -> None:
     if len(x) > SMALL_MARKS_FROM:
         _draw_mixed(axes, x, y, groups)
         return
     counts = groups.counts()
     lacking = groups.codes == NO_GROUP
-    axes.scatter(x[lacking], y[lacking], color=figures.NO_VALUE_COLOUR, **_mark(len(x)))
+    _scatter(axes, x[lacking], y[lacking], hollow[lacking], figures.NO_VALUE_COLOUR, "o", len(x))
     # The largest first, so that a small group is not hidden under it.
     for code in sorted(range(len(counts)), key=lambda code: -counts[groups.names[code]]):
         rows, marker = groups.codes == code, marker_of(code, len(x))
-        axes.scatter(x[rows], y[rows], color=groups.colours[code], marker=marker, **_mark(len(x), marker))
+        _scatter(axes, x[rows], y[rows], hollow[rows], groups.colours[code], marker, len(x))
 
 
 def _draw_mixed(axes: Axes, x: Vector, y: Vector, groups: Groups) -> None:
@@ -112,17 +130,23 @@ def _draw_mixed(axes: Axes, x: Vector, y: Vector, groups: Groups) -> None:
     axes.scatter(x[order], y[order], c=palette[groups.codes[order]], **_mark(len(x)))
 
 
-def _draw_scale(axes: Axes, x: Vector, y: Vector, scale: Scale) -> ColorizingArtist:
+def _draw_scale(axes: Axes, x: Vector, y: Vector, scale: Scale, hollow: Vector) -> ColorizingArtist:
     import numpy
+    from matplotlib import colormaps
 
     lacking = numpy.isnan(scale.values)
-    axes.scatter(x[lacking], y[lacking], color=figures.NO_VALUE_COLOUR, **_mark(len(x)))
+    _scatter(axes, x[lacking], y[lacking], hollow[lacking], figures.NO_VALUE_COLOUR, "o", len(x))
+    rings = hollow & ~lacking
+    share = (scale.values[rings] - scale.low) / (scale.high - scale.low)
+    colours = colormaps[figures.CONTINUOUS_MAP](numpy.clip(share, 0, 1))
+    axes.scatter(x[rings], y[rings], **{**_ring(len(x)), "edgecolors": colours})
     # Ascending, so that the high values, which people look for, lie on top.
-    order = numpy.argsort(scale.values[~lacking], kind="stable")
+    full = numpy.flatnonzero(~lacking & ~hollow)
+    order = full[numpy.argsort(scale.values[full], kind="stable")]
     return axes.scatter(
-        x[~lacking][order],
-        y[~lacking][order],
-        c=scale.values[~lacking][order],
+        x[order],
+        y[order],
+        c=scale.values[order],
         cmap=figures.CONTINUOUS_MAP,
         vmin=scale.low,
         vmax=scale.high,

@@ -22,8 +22,8 @@ _PATTERNS: dict[Kind, str] = {
     "duplicate": r"dup(?:l[ica]*te|l?)?s?|(?:field|lab|pulp|coarse|core)[ _-]?(?:dup\w*|repeat|replicate)"
     r"|replicate|repeat|repl?",
     "blank": r"(?:coarse|pulp|field|lab|quartz)?[ _-]?bl(?:an?k|k|nk)s?",
-    "standard": r"st(?:andar[td]|nd|d)s?|crm|srm|(?:certified|standard) reference material|oreas[ _-]?\S*"
-    r"|gbm[ _-]?\d\S*",
+    "standard": r"st(?:andar[td]|nd|d)s?(?!\W*(?:dev|err))|crm|srm|(?:certified|standard) reference material"
+    r"|oreas[ _-]?\S*|gbm[ _-]?\d\S*",
 }
 _AFTER = r"(?=$|[\s.,:;()\[\]#_\-]|\d)"
 _MAY_TELL = r"(?i)^\W*(?:tr|dup|rep|st|bl|crm|srm|oreas|gbm|field|lab|pulp|coarse|core|quartz|certified)"

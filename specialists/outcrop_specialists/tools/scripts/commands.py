@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outcrop_schemas import limits
+from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.reading.long_text import Cursor, TextForm, opened
 from outcrop_specialists.reading.pages import fitting_part, go_to, json_chars, page_from
 from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
@@ -46,7 +47,7 @@ def finished(command: RunningScript, context: ToolContext, tool: Tool) -> ToolRe
     if "head" in output:
         output["output_file"] = running.place_of(context, command.output)
         notes.append(f"check_script with {command.handle!r} and start_line reads all of its output")
-    artifacts = []
+    artifacts: list[Artifact] = []
     if running.files_of(command):
         text = command.saved.read_text("utf-8")
         saved = publish(

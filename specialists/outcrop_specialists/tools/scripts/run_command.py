@@ -51,8 +51,8 @@ def _saved(context: ToolContext, text: str) -> Path:
 TOOL = Tool(
     name="run_command",
     version=1,
-    description="Runs a shell command (grep, sort, awk, unzip …) where no other tool does the work. It is confined; its "
-    "output is bounded, its files go to results/.",
+    description="Runs a shell command (grep, sort, awk, unzip …) where no other tool does the work. It is confined; "
+    "its output is bounded, its files go to results/.",
     asked_for=("run a shell command", "execute in the terminal", "use the command line"),
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,

@@ -135,6 +135,12 @@ def finished(running: RunningScript, context: ToolContext, tool: Tool) -> ToolRe
         said = " | ".join(line.strip() for line in logged.strip().splitlines()[-_ERROR_LINES:])
         raise DataError(f"the script failed ({how}): {said or 'it said nothing on stderr'}; its output is in {where}")
     found = _ANSWER.findall(printed)
+    if not found and END in printed and running.output.stat().st_size > _OUTPUT_READ_BYTES:
+        raise DataError(
+            f"the script's answer is too long: of its output of {running.output.stat().st_size:,} bytes only the last "
+            f"{_OUTPUT_READ_BYTES:,} are read, and {BEGIN} stands before them; print less and write the rest to a "
+            f"file; its output is in {where}"
+        )
     if not found:
         raise DataError(
             f"the script printed no answer between {BEGIN} and {END}, each on a line of its own; "

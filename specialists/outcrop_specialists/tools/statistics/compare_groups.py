@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
+from outcrop_specialists.columns.censored import looks_like_result
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
@@ -17,7 +18,7 @@ from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics import comparing
 from outcrop_specialists.tools.statistics.bounded import counted, fitting, named
 from outcrop_specialists.tools.statistics.crossing import MOST_GROUPS, cross
-from outcrop_specialists.tools.statistics.groups import put_figures, rows_by_group
+from outcrop_specialists.tools.statistics.groups import alike_notes, put_figures, rows_by_group
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +30,8 @@ MOST_PAIRED_GROUPS = 40
 """780 pairs; beyond it only the tests over all groups are made."""
 SIGNIFICANT = 0.05
 LEVELS_SHOWN = 12
+MOSTLY = 0.5
+EXAMPLE_CHARS = 40
 
 RULE = (
     "two-sided tests; Welch: means, unequal variances; Mann-Whitney / Kruskal-Wallis: ranks; Hedges' g with the pooled "
@@ -67,14 +70,39 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     is_numeric = table.schema[column].is_numeric()
     is_category = arguments.treat_as == "categories" or (arguments.treat_as == "auto" and not is_numeric)
     if is_category:
+        if arguments.treat_as == "auto":
+            _refuse_stray_texts(table, column)
         return _categories(context, table, arguments, (column, by), groups, notes)
     return _numbers(context, table, arguments, (column, by), groups, notes)
+
+
+def _refuse_stray_texts(table: Table, column: str) -> None:
+    """Raises ArgumentError for a column of measurements that a few stray texts keep from being numbers."""
+    import polars as pl
+
+    if table.schema[column] != pl.String:
+        return
+    known = table.column(column).drop_nulls()
+    bare = known.str.strip_chars()
+    is_result = looks_like_result(bare)
+    texts, numbers = bare.filter(~is_result), bare.filter(is_result)
+    if texts.is_empty() or len(numbers) <= MOSTLY * len(known):
+        return
+    # Few whole numbers that recur beside words are codes.
+    if not numbers.str.contains(r"\d[.,]\d").any() and numbers.n_unique() <= LEVELS_SHOWN:
+        return
+    raise ArgumentError(
+        "column",
+        f"{column!r} of {table.path.name} is text, though {len(numbers)} of its {len(known)} values are numbers: "
+        f"{len(texts)} are not, the first {texts[0][:EXAMPLE_CHARS]!r}. Replace these by nothing (replace_values, "
+        "convert_types) to compare its numbers, or say treat_as 'categories'",
+    )
 
 
 def _wanted(table: Table, by: str, wanted: list[str] | None) -> tuple[dict[str, Vector], list[str]]:
     groups = rows_by_group(table, by)
     missing = table.column(by).null_count()
-    notes = []
+    notes = alike_notes(groups, by)
     if missing:
         groups.popitem()
         notes.append(f"{missing} rows have no value in {by} and are in no group")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from outcrop_specialists.reading.tables import Table, write_csv
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     Rows = NDArray[Any]
 
+ALIKE_SHOWN = 3
 ALL_ROWS = "(all rows)"
 MISSING_GROUP = "(missing)"
 
@@ -32,6 +34,22 @@ def rows_by_group(table: Table, by: str | None) -> dict[str, Rows]:
     while without in known:
         without = f"{without}*"
     return {without if value is None else str(value): each for value, each in zip(values, rows, strict=True)}
+
+
+def alike_notes(groups: Iterable[str], by: str) -> list[str]:
+    """A note where groups differ only in case or blanks."""
+    spelt: dict[str, list[str]] = {}
+    for name in groups:
+        spelt.setdefault(" ".join(name.casefold().split()), []).append(name)
+    alike = [names for names in spelt.values() if len(names) > 1]
+    if not alike:
+        return []
+    told = "; ".join(" and ".join(map(repr, names[:ALIKE_SHOWN])) for names in alike[:ALIKE_SHOWN])
+    more = f" and {len(alike) - ALIKE_SHOWN} more" if len(alike) > ALIKE_SHOWN else ""
+    return [
+        f"CHECK: groups of {by} that differ only in case or blanks count as different: {told}{more} "
+        "(standardize_terms makes them one)"
+    ]
 
 
 def put_figures(

@@ -16,6 +16,7 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.statistics.bounded import fitting
+from outcrop_specialists.tools.statistics.groups import alike_notes
 from outcrop_specialists.tools.statistics.ordered import percentiles_of, rows_by_value
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     by = None if arguments.by is None else find_column(table, arguments.by, "by")
     names = _columns(table, arguments.columns, by)
     groups, group_notes = _groups(table, by)
+    if by is not None:
+        group_notes += alike_notes(groups, by)
     weights = _weights(table, arguments.weights)
     records: dict[str, dict[str, dict[str, Any]]] = {}
     for done, name in enumerate(names):
