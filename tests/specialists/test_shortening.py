@@ -142,4 +142,4 @@ def test_a_tool_that_is_told_whole_says_why() -> None:
     from outcrop_specialists.tools.registry import NAMES
 
     whole: list[Tool] = [tool for name in NAMES if (tool := get_tool(name)).told_whole]
-    assert [tool.name for tool in whole] == ["list_files", "verify_claims"]
+    assert [tool.name for tool in whole] == ["list_files", "verify_claims", "read_file"]

@@ -52,6 +52,10 @@ class Leftovers:
     """Words that choose among what they stand before, and say nothing that is known: "the weird half"."""
 
 
+WORK_NOUNS = frozenset(("drill", "drilling", "exploration", "laboratory", "field", "survey", "project"))
+"""What a whole table is of, before the noun for its rows: "the drill collars" chooses none of them."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """A clause as far as it is understood: `asked` are the places that asked for the tool, `bound` those that became
@@ -196,7 +200,8 @@ def _is_idle(reading: Reading, at: int) -> bool:
     """Whether a word chooses among what follows. Bounds, and choices of rows or elements, are looked at elsewhere."""
     word, after = reading.words[at], reading.words[at + 1]
     is_free = word.kind == "word" and at not in reading.bound and not reading.is_known(at)
-    return is_free and word.lower not in BOUNDING | PARTICLES and after.lower not in KINDS | ROWS
+    is_choice = word.lower not in BOUNDING | PARTICLES | WORK_NOUNS
+    return is_free and is_choice and after.lower not in KINDS | ROWS
 
 
 def _is_subject(word: Word, at: int) -> bool:
