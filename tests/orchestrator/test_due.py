@@ -287,13 +287,15 @@ async def test_what_cannot_be_read_for_want_of_files_is_a_spawn_error_and_ends(
     command = program("time.sleep(300)")
     await pool.dispatch("mine", command=program("complete()"))
     before = psutil.Process().num_fds()
-    monkeypatch.setattr("outcrop.reader.os", Os())
-    outcome = await pool.dispatch("mine", command=command, grace=0.2)
-    monkeypatch.undo()
-    assert outcome.status == "spawn_error"
-    assert "ulimit" in outcome.errors[0]
+    for _ in range(times := 4):
+        with monkeypatch.context() as patch:
+            patch.setattr("outcrop.reader.os", Os())
+            outcome = await pool.dispatch("mine", command=command, grace=0.2)
+        assert outcome.status == "spawn_error"
+        assert "ulimit" in outcome.errors[0]
     assert living(command[-1]) == []
-    assert psutil.Process().num_fds() <= before
+    # A nursery that got warm meanwhile has a few; what each dispatch left behind would be more.
+    assert psutil.Process().num_fds() < before + times
 
 
 async def test_what_has_ended_in_time_is_read_out_as_long_as_there_is_time(
