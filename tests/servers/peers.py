@@ -17,13 +17,16 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 LLMOCK, AIMOCK = "0.2.2", "1.43.0"
 FOLDER = Path(__file__).resolve().parents[2] / ".peers"
 _INSTALL_SECONDS, _START_SECONDS = 150, 60
+_NPM = ("--silent", "--no-audit", "--no-fund", "--fetch-retries", "0", "--fetch-timeout", "20000")
+# What could not be installed a while ago is not tried again by each test: that takes a minute every time.
+_FAILED_FOR_SECONDS = 1_800
 
 
 @contextmanager
@@ -46,7 +49,7 @@ def aimock(fixtures: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
     home = FOLDER / f"aimock-{AIMOCK}"
     _installed(
         home,
-        [["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", ".", f"@copilotkit/aimock@{AIMOCK}"]],
+        [["npm", "install", *_NPM, "--prefix", ".", f"@copilotkit/aimock@{AIMOCK}"]],
     )
     (folder / "fixtures.json").write_text(json.dumps({"fixtures": list(fixtures)}))
     port = _free_port()
@@ -71,6 +74,9 @@ def _installed(home: Path, commands: Sequence[Sequence[str]]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (home / "installed").exists():
             return
+        failed = FOLDER / f"{home.name}.failed"
+        if failed.exists() and time.time() - failed.stat().st_mtime < _FAILED_FOR_SECONDS:
+            pytest.skip(failed.read_text("utf-8"))
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir()
         for command in commands:
@@ -85,10 +91,15 @@ def _installed(home: Path, commands: Sequence[Sequence[str]]) -> None:
                     check=False,
                 )
             except (OSError, subprocess.TimeoutExpired) as error:
-                pytest.skip(f"{home.name} could not be installed: {error}")
+                _skip(failed, f"{home.name} could not be installed: {error}")
             if done.returncode:
-                pytest.skip(f"{home.name} could not be installed: {done.stderr.strip()[-300:]}")
+                _skip(failed, f"{home.name} could not be installed: {done.stderr.strip()[-300:]}")
         (home / "installed").touch()
+
+
+def _skip(failed: Path, reason: str) -> NoReturn:
+    failed.write_text(reason, "utf-8")
+    pytest.skip(reason)
 
 
 @contextmanager
