@@ -19,12 +19,12 @@ from typing import Any
 
 from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest, ModelResponse, TextBlock, ToolSchema, ToolUseBlock, Usage
+from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import Agent
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.context.segments import pieces
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.tokens import tokens_of_text
-from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.toolbox import schemas_of
 

@@ -65,6 +65,11 @@ class Shared:
     hands: Hands
     budget: Budget
     terms: Terms
+    skills: Mapping[str, str]
+    """Name and description of each skill of the workspace."""
+
+    problems: Sequence[str]
+    """Why other folders of skills are none."""
 
     @classmethod
     @asynccontextmanager
@@ -96,6 +101,7 @@ class Shared:
             proof = IsolationProof(workspace, launcher, wraps=settings.bubblewrap)
             # Whoever holds a key must not be readable for what runs under the same user.
             hide_from_others()
+            found, problems = find_skills(workspace.folder)
             hands = Hands(workers)
             try:
                 yield cls(
@@ -109,6 +115,8 @@ class Shared:
                     hands,
                     budget,
                     terms,
+                    {skill.name: skill.description for skill in found},
+                    problems,
                 )
             finally:
                 await proof.close()
@@ -140,9 +148,6 @@ class Desk:
             self.watcher,
         )
         self._count = 0
-        found, self.problems = find_skills(shared.workspace.folder)
-        self.skills = {skill.name: skill.description for skill in found}
-        """Name and description of each skill of the workspace."""
 
     @classmethod
     async def open(
@@ -208,7 +213,7 @@ class Desk:
             require=tuple(require),
             command=tuple(_resolved(command)) if command is not None else None,
             pins=dict(pins or {}),
-            skills=self.skills if command is None else {},
+            skills=self.shared.skills if command is None else {},
         )
 
     async def dispatch(self, order: Order) -> Outcome:

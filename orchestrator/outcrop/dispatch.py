@@ -34,8 +34,7 @@ from outcrop.watch import Patience, Watch
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import LaunchError, SpillError, WorkspaceError
 from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
-from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel
-from outcrop_specialists.context.window import WindowSettings
+from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, WindowSettings
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
 from outcrop_specialists.reading.address import MARK
 
@@ -221,9 +220,7 @@ class DispatchWork:
                 result_chars=limits.RESULT_CHARS,
                 preview_rows=limits.PREVIEW_ROWS,
                 turns=self._turns,
-                window_tokens=self._window.tokens,
-                summaries=self._window.summaries,
-                tools=self._window.tools,
+                window=self._window,
             ),
             model_channel=ModelChannel(fd=CHANNEL_FD) if has_channel else None,
             call=self._order.call,

@@ -32,7 +32,7 @@ from outcrop.runs import RunFolder
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
-from outcrop_specialists.context.segments import estimated, scaled
+from outcrop_specialists.context.segments import Segment, estimated, scaled
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
@@ -53,6 +53,7 @@ class Line:
         self._parameters: wire.Json = {}
         self._request_id: str | None = None
         self._is_out = False
+        self._segments: Mapping[Segment, int] = {}
         self._results_share = 0.0
         self.usage = Usage()
         self.turns = 0
@@ -81,6 +82,7 @@ class Line:
         A request that does not carry all current pins is not sent and not recorded: PinMissingError.
         """
         check_pins(request, self._pins())
+        self._segments = estimated(request)
         self._asked_at, self._failed = time.monotonic(), []
         self._parameters, self._request_id, self._is_out = {}, None, False
         try:
@@ -94,13 +96,13 @@ class Line:
         finally:
             self._clock.stop()
         self._record(request, response)
-        self._look_at_results(request, response.usage)
+        self._look_at_results(response.usage)
         self.usage, self.turns = self.usage.plus(response.usage), self.turns + 1
         return response
 
-    def _look_at_results(self, request: ModelRequest, usage: Usage) -> None:
+    def _look_at_results(self, usage: Usage) -> None:
         """How much of the window tool results took at most."""
-        segments = estimated(request)
+        segments = self._segments
         told = scaled(segments, usage.prompt_tokens) if usage.prompt_tokens else segments
         window = self._gateway.models.window(self._role).tokens
         self._results_share = max(self._results_share, told.get("tool_results", 0) / window)
@@ -118,11 +120,10 @@ class Line:
     def _record(self, request: ModelRequest, answer: ModelResponse | ModelError, unused: str | None = None) -> None:
         """`unused` says why no turn of the agent came of this answer."""
         purpose = request.purpose if request.purpose != "turn" else None
-        segments = estimated(request)
         about: wire.Json = {
             "failed_attempts": self._failed,
             "purpose": purpose,
-            "segments": segments,
+            "segments": self._segments,
             "parameters": self._parameters,
             UNUSED: unused,
             **self._falling.about(request),

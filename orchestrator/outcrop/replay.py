@@ -12,8 +12,8 @@ from functools import partial
 from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.history import History
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
-from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import digest, lead_schemas
+from outcrop.pins import Pins
 from outcrop.playback import Answers, EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
 from outcrop.recovery import RunRecord
 from outcrop_schemas import limits
@@ -21,10 +21,10 @@ from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.outcome import Outcome
+from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import AgentEnd, ToolAnswer
 from outcrop_specialists.context.selection.offering import FIND_TOOLS
 from outcrop_specialists.context.skills import SKILLS_KEY
-from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.toolbox import schemas_of
 from outcrop_specialists.work import role_agent

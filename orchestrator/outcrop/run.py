@@ -17,13 +17,12 @@ from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Launcher
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
-from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import LeadToolbox
 from outcrop.memory import Memory
 from outcrop.memory import told_of as memory_block
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.objective import checked_objective
-from outcrop.pins import read_pins
+from outcrop.pins import Pins, read_pins
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop.text import shorten
@@ -34,7 +33,6 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 from outcrop_schemas.outcome import DispatchLine, Outcome, RunOutcome
 from outcrop_specialists.agent import AgentEnd
 from outcrop_specialists.completion import LeadAnswer
-from outcrop_specialists.context.skills import find_skills
 from outcrop_specialists.context.skills import told_of as skills_block
 from outcrop_specialists.context.store import Store
 
@@ -88,7 +86,7 @@ class Run:
                 "pins": self._pins.as_dict(),
                 "turns": turns,
                 "window": window.model_dump(),
-                "known": self._known(),
+                "known": self._known(shared.skills),
             }
             self.desk = await Desk.open(shared, about, data, self._watcher)
             stack.push_async_callback(self.desk.close)
@@ -96,9 +94,8 @@ class Run:
                 await self._on_open(self.desk.folder)
             return await _Work(self.desk, self._objective, data, self._pins, about["known"], self._watcher).run()
 
-    def _known(self) -> list[str]:
+    def _known(self, skills: Mapping[str, str]) -> list[str]:
         """What the workspace brings to every objective: its skills, and what fits of what was remembered."""
-        skills = {skill.name: skill.description for skill in find_skills(self._workspace.folder)[0]}
         facts = Memory(self._workspace.home).relevant(self._objective)
         return [*([skills_block(skills)] if skills else []), *([memory_block(facts)] if facts else [])]
 
@@ -189,7 +186,7 @@ class _Work:
         outcomes = sorted(self._toolbox.outcomes, key=lambda outcome: outcome.dispatch_id)
         bad = [outcome for outcome in outcomes if not outcome.is_good]
         warnings = [f"{len(bad)} of {len(outcomes)} dispatches did not succeed"] if bad and status == "success" else []
-        warnings += self._line.warnings + self._desk.problems
+        warnings += [*self._line.warnings, *self._desk.shared.problems]
         artifacts = {artifact.path: artifact for outcome in outcomes for artifact in outcome.artifacts}
         return RunOutcome(
             run_id=self._desk.folder.run_id,

@@ -28,14 +28,13 @@ from outcrop.environment import DELIMITER, PREFIX, check_variables
 from outcrop.prices import Price, PriceList, no_number_is_true, public_prices, writable
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
+from outcrop_schemas.protocol import Offering, Summaries
 
 FILE_NAME = "outcrop.toml"
 DEFAULT, LEAD = "default", "lead"
 _DOLLARS_MOST, _TOKENS_MOST = 1_000_000_000, 10**15
 
 Thinking = Literal["adaptive", "off"]
-Summaries = Literal["model", "extract"]
-Offering = Literal["all", "select"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 

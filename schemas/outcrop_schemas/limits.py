@@ -452,7 +452,7 @@ LIMITS: tuple[Limit, ...] = (
         "window of a model",
         WINDOW_TOKENS,
         "tokens",
-        "outcrop_specialists.context.window",
+        "outcrop_schemas.protocol",
         "where nothing is set; a smaller one is known by its refusal",
     ),
     Limit(
@@ -501,7 +501,7 @@ LIMITS: tuple[Limit, ...] = (
         "price of a cached token",
         CACHED_PRICE,
         "of an uncached one",
-        "outcrop_specialists.context.window",
+        "outcrop_schemas.protocol",
         "for the decision by payback",
     ),
     Limit(
@@ -644,8 +644,8 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop_specialists.context.attachments",
         "further ones are named",
     ),
-    Limit("pins", PIN_COUNT, "pins", "outcrop.lead.pins", "a further pin is refused"),
-    Limit("one pin", PIN_CHARS, "characters", "outcrop.lead.pins", "a longer pin is refused"),
+    Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
+    Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),
     Limit(
         "tools that are all offered",
         TOOLS_ALL_OFFERED,

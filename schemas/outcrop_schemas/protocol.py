@@ -28,6 +28,21 @@ class ModelChannel(_Wire):
     fd: int
 
 
+Summaries = Literal["model", "extract"]
+Offering = Literal["all", "select"]
+
+
+class WindowSettings(_Wire):
+    """What an agent should know of its model's window: its size in tokens, what a cached token costs as a share of an
+    uncached one, who writes summaries (`extract` is by rule, without a model), and which tools are offered: all, or
+    those that the work needs (`select`)."""
+
+    tokens: int = limits.WINDOW_TOKENS
+    cached_price: float = limits.CACHED_PRICE
+    summaries: Summaries = "extract"
+    tools: Offering = "all"
+
+
 class DispatchLimits(_Wire):
     """The limits a specialist should know to stay within them."""
 
@@ -36,9 +51,7 @@ class DispatchLimits(_Wire):
     result_chars: int
     preview_rows: int
     turns: int = limits.AGENT_TURNS
-    window_tokens: int = limits.WINDOW_TOKENS
-    summaries: Literal["model", "extract"] = "extract"
-    tools: Literal["all", "select"] = "all"
+    window: WindowSettings = WindowSettings()
 
 
 class ToolCall(_Wire):

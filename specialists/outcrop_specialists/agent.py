@@ -29,11 +29,12 @@ from outcrop_schemas.messages import (
     ToolUseBlock,
     Usage,
 )
+from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.completion import COMPLETE, complete_tool, first_fault
 from outcrop_specialists.context.compaction import Compactor
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.summary import request_for_summary
-from outcrop_specialists.context.window import ContextWindow, WindowSettings
+from outcrop_specialists.context.window import ContextWindow
 from outcrop_specialists.turns import appended, carries_calls, sendable
 
 Stop = Literal[
@@ -146,10 +147,13 @@ class Agent:
         """The model's next turn. Room is made before it is asked; where its window is too small all the same, it is
         asked for a smaller conversation, once."""
         self._texts = list(self._tail())
-        shorter = await self._window.fitting(self._with(self._texts), self._messages)
-        self._messages = shorter or self._messages
+        request = self._with(self._texts)
+        shorter = await self._window.fitting(request, self._messages)
+        if shorter:
+            self._messages = shorter
+            request = self._with(self._texts)
         try:
-            return await self._asked(self._with(self._texts))
+            return await self._asked(request)
         except ContextOverflowError:
             smaller = await self._window.smaller(self._messages)
             if smaller is None:

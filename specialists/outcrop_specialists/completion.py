@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from outcrop_schemas import limits
 from outcrop_schemas.claims import Claim
+from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact, Evidence
 
 COMPLETE = "complete"
+
+T = TypeVar("T", bound=BaseModel)
 
 
 def _no_long_list(value: Any, where: str = "results") -> Any:
@@ -80,6 +84,14 @@ def complete_tool(answer: type[_Answer]) -> ToolSchema:
         description="End the work with your account of it. Call it exactly once, when everything else is done.",
         input_schema=answer.model_json_schema(),
     )
+
+
+def checked(schema: type[T], arguments: Mapping[str, Any]) -> T:
+    """Arguments of a call as their schema has them. Raises ArgumentError with the first field that does not pass."""
+    try:
+        return schema.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise ArgumentError(*first_fault(error)) from error
 
 
 def first_fault(error: ValidationError) -> tuple[str, str]:

@@ -10,12 +10,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from outcrop_schemas import limits, wire
 from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import (
-    ArgumentError,
     DataError,
     OutcropError,
     SpillError,
@@ -25,7 +22,7 @@ from outcrop_schemas.errors import (
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.columns import censoring
-from outcrop_specialists.completion import first_fault
+from outcrop_specialists.completion import checked
 from outcrop_specialists.context.selection.offering import FIND_TOOLS, Offering
 from outcrop_specialists.context.skills import READ_SKILL, SkillArguments, read_skill
 from outcrop_specialists.context.store import Store
@@ -114,35 +111,25 @@ def bounded(text: str, store: Store) -> str:
 
 def skill_page(workspace: Path, arguments: Mapping[str, Any]) -> str:
     """What `read_skill` gives. Raises ArgumentError, DataError."""
-    try:
-        asked = SkillArguments.model_validate(dict(arguments))
-    except ValidationError as error:
-        raise ArgumentError(*first_fault(error)) from error
+    asked = checked(SkillArguments, arguments)
     return wire.dumps(read_skill(workspace, asked.name, asked.file, asked.start)).decode()
 
 
 def read_page(store: Store, arguments: Mapping[str, Any]) -> str:
     """What `read_result` gives, never so long that it would be put aside again. Raises ArgumentError."""
-    try:
-        asked = ReadArguments.model_validate(dict(arguments))
-    except ValidationError as error:
-        raise ArgumentError(*first_fault(error)) from error
-    return wire.dumps(read_result(store, asked)).decode()
+    return wire.dumps(read_result(store, checked(ReadArguments, arguments))).decode()
 
 
 def run_tool(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """Check the arguments and run the tool: the one place where a tool's exception becomes a typed error, and where
     its notes are completed by what stands for results beyond a limit and its answer is bounded (`shortening.py`)."""
-    try:
-        checked = tool.arguments.model_validate(dict(arguments))
-    except ValidationError as error:
-        raise ArgumentError(*first_fault(error)) from error
+    asked = checked(tool.arguments, arguments)
     try:
         needs_rows = family_of(tool.name) not in ROWS_NOT_NEEDED
         with censoring.noted() as sentences, tables_read(needs_rows=needs_rows) as read:
-            result = tool.run(context, checked)
+            result = tool.run(context, asked)
         notes = [*result.notes, *(told for told in sentences if told not in result.notes)]
-        return shortened(tool, context, checked, replace(result, notes=notes), read)
+        return shortened(tool, context, asked, replace(result, notes=notes), read)
     except OutcropError:
         raise
     except MemoryError as error:

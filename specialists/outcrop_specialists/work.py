@@ -8,7 +8,7 @@ from typing import Any
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError, ProtocolError
-from outcrop_schemas.protocol import Artifact, Completion, Dispatch, Log
+from outcrop_schemas.protocol import Artifact, Completion, Dispatch, Log, WindowSettings
 from outcrop_specialists.agent import Agent, AgentEnd, Asks, Toolbox
 from outcrop_specialists.brief import opening, pinned
 from outcrop_specialists.channel import ChannelModel
@@ -17,7 +17,6 @@ from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.context.skills import SKILLS_KEY, told_of
 from outcrop_specialists.context.store import Store
-from outcrop_specialists.context.window import WindowSettings
 from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
@@ -55,7 +54,7 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
 
 def _offering(role: Role, request: Dispatch, stream: Stream) -> Offering | None:
     """What of the role's tools the objective needs; None where all are offered."""
-    if request.limits.tools == "all":
+    if request.limits.window.tools == "all":
         return None
     cache = cache_folder(Path(request.workspace).resolve(), "tools")
     offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache)
@@ -68,9 +67,7 @@ def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox
     context = dict(request.context)
     data, pins = context.pop("data", []), context.pop("pins", None)
     told = request.limits
-    window = WindowSettings(tokens=told.window_tokens, summaries=told.summaries, tools=told.tools)
-    turns = request.limits.turns
-    return role_agent(role, model, toolbox, request.objective, data, context, pins, turns, window, store)
+    return role_agent(role, model, toolbox, request.objective, data, context, pins, told.turns, told.window, store)
 
 
 def role_agent(
@@ -124,7 +121,7 @@ def _context(request: Dispatch, stream: Stream) -> ToolContext:
     def report(text: str, done: int | None = None, total: int | None = None) -> None:
         stream.progress(text, done, total)
 
-    return ToolContext(workspace, Path(request.results_dir), Path.cwd(), report, request.limits.window_tokens)
+    return ToolContext(workspace, Path(request.results_dir), Path.cwd(), report, request.limits.window.tokens)
 
 
 def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answer: SpecialistAnswer) -> Completion:

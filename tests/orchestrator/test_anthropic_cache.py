@@ -13,10 +13,10 @@ from servers.turns import Answer, Body, answer, call
 
 from outcrop.history import History
 from outcrop.lead.agent import lead_agent, lead_prompt, render_tail
-from outcrop.lead.pins import Pins
 from outcrop.lead.toolbox import digest, lead_schemas
 from outcrop.models.anthropic import AnthropicModel
 from outcrop.models.anthropic.sending import body_of
+from outcrop.pins import Pins
 from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolSchema
 from outcrop_schemas.outcome import Exit, Outcome
 from outcrop_specialists.agent import Agent, Asks

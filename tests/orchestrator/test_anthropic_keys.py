@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
+from servers.ledger import Took
 from servers.messages_api import MODELS, Fault, MessagesApi
 from servers.turns import answer, call, text
 
@@ -29,23 +30,6 @@ CANARY = "sk-canary-4f1d9b7c2e60-0123456789abcdef"
 REQUEST = ModelRequest(system="You answer.", messages=[Message(role="user", content=[TextBlock(text="hello")])])
 QUICK = RetryPolicy(attempts=3, first_seconds=0.01, longest_seconds=0.02)
 Serving = Callable[..., MessagesApi]
-
-
-class Took:
-    """A ledger that writes down what each attempt took."""
-
-    def __init__(self) -> None:
-        self.refusals: dict[str, str] = {}
-        self.took: list[Usage | None] = []
-
-    def spent_by(self, agent_id: str) -> None:
-        return None
-
-    async def reserve(self, *about: object) -> Took:
-        return self
-
-    def on_attempt(self, usage: Usage | None) -> None:
-        self.took.append(usage)
 
 
 def line_to(folder: Path, ledger: Took, model: AnthropicModel | None = None) -> Line:

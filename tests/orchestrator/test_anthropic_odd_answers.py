@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers.ledger import Took
 from servers.messages_api import MODELS, MessagesApi
 from servers.strict import faults_of
 from servers.turns import answer, text
@@ -40,23 +41,6 @@ REQUEST = ModelRequest(system="You answer.", messages=[Message(role="user", cont
 Serving = Callable[..., MessagesApi]
 Event = tuple[str, dict[str, Any]]
 LEFT_OUT: dict[str, Any] = {"input_tokens": 10, "output_tokens": 1}
-
-
-class Took:
-    """A ledger that writes down what each attempt took."""
-
-    def __init__(self) -> None:
-        self.refusals: dict[str, str] = {}
-        self.took: list[Usage | None] = []
-
-    def spent_by(self, agent_id: str) -> None:
-        return None
-
-    async def reserve(self, *about: object) -> Took:
-        return self
-
-    def on_attempt(self, usage: Usage | None) -> None:
-        self.took.append(usage)
 
 
 def line_to(tmp_path: Path, ledger: Any) -> Line:

@@ -10,13 +10,25 @@ from typing import Any
 import pytest
 
 from outcrop import Pool, Run, ScriptedModel
+from outcrop.gateway import Gateway
+from outcrop.models import ModelTable
 from outcrop.models.scripted import turn
+from outcrop.rates import RateGovernor
 from outcrop.recovery import open_run
 from outcrop.replay import verify
+from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop.steps import agents_of, steps_of
 from outcrop_schemas import limits
-from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
+from outcrop_schemas.messages import (
+    Message,
+    ModelRequest,
+    ModelResponse,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+)
 from outcrop_schemas.outcome import RunOutcome
 from outcrop_specialists.brief import EARLIER
 from outcrop_specialists.context.segments import estimated, scaled
@@ -82,8 +94,6 @@ async def test_a_compacted_run_is_rebuilt_byte_for_byte(workspace: Path, is_free
 
 
 def open_run_of(outcome: RunOutcome) -> Any:
-    from outcrop.runs import RunFolder
-
     return open_run(RunFolder(Path(outcome.run_folder)))
 
 
@@ -149,3 +159,19 @@ async def test_a_specialist_is_offered_what_its_work_needs_and_finds_the_rest(wo
     assert '\\"missed\\":\\"check_missing\\"' in log
     checked = await asyncio.to_thread(verify, open_run(folder))
     assert [each.difference for each in checked] == [None]
+
+
+@pytest.mark.parametrize(("chars", "is_said"), [(20_000, False), (40_000, True)])
+async def test_tool_results_that_fill_the_window_are_a_warning_of_the_outcome(
+    tmp_path: Path, chars: int, is_said: bool
+) -> None:
+    (tmp_path / "exchanges").mkdir()
+    settings = Settings(roles={"analytics": {"window_tokens": 40_000}})
+    models = ModelTable(ScriptedModel([turn(text="I see.")]), settings)
+    line = Gateway(models, RunFolder(tmp_path), RateGovernor(1)).line("d1", "analytics")
+    call = Message(role="assistant", content=[ToolUseBlock(id="t1", name="look", input={})])
+    result = Message(role="user", content=[ToolResultBlock(tool_use_id="t1", content="w" * chars)])
+    start = Message(role="user", content=[TextBlock(text="Objective:\nlook")])
+    await line.create(ModelRequest(system="s", messages=[start, call, result]))
+    line.close()
+    assert any("tool results filled 33% of the window" in told for told in line.warnings) == is_said

@@ -45,8 +45,7 @@ def run(options: Namespace) -> int:
 
 def pins(options: Namespace) -> int:
     """List, add and remove the pins of a workspace."""
-    from outcrop.lead.pins import Pins
-    from outcrop.pins import read_pins, write_pins
+    from outcrop.pins import Pins, read_pins, write_pins
     from outcrop.workspace import Workspace
 
     home = Workspace(options.workspace).home

@@ -8,11 +8,11 @@ from importlib.resources import files
 from outcrop_schemas import limits
 from outcrop_schemas.errors import BudgetError, ModelError
 from outcrop_schemas.outcome import Status
+from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import Agent, Asks, Toolbox
 from outcrop_specialists.brief import opening
 from outcrop_specialists.completion import LeadAnswer
 from outcrop_specialists.context.store import Store
-from outcrop_specialists.context.window import WindowSettings
 
 
 def lead_prompt(turns: int = limits.LEAD_TURNS) -> str:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from outcrop.desk import Desk
-from outcrop.lead.pins import Pins
 from outcrop.memory import Memory
+from outcrop.pins import Pins
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
+from outcrop_schemas.errors import DataError, OutcropError, UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.agent import error_text
-from outcrop_specialists.completion import first_fault
+from outcrop_specialists.completion import checked
 from outcrop_specialists.context.skills import READ_SKILL
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import READ_RESULT
@@ -24,8 +24,6 @@ from outcrop_specialists.toolbox import read_page, skill_page
 from outcrop_specialists.tools.registry import get_tool
 
 DATA_TOOLS = ("list_files", "check_missing")
-
-T = TypeVar("T", bound=BaseModel)
 
 
 class _Arguments(BaseModel):
@@ -142,7 +140,7 @@ class LeadToolbox:
             raise
 
     async def _dispatch(self, arguments: dict[str, Any], call_id: str) -> str:
-        asked = _checked(DispatchArguments, arguments)
+        asked = checked(DispatchArguments, arguments)
         order = self._desk.order(
             asked.specialist, asked.objective, asked.data, asked.context, pins=self._pins.as_dict()
         )
@@ -152,7 +150,7 @@ class LeadToolbox:
         return digest(outcome)
 
     async def _pin(self, arguments: dict[str, Any], call_id: str) -> str:
-        asked = _checked(PinArguments, arguments)
+        asked = checked(PinArguments, arguments)
         self._pins.set(asked.key, asked.value)
         content = wire.dumps({"pinned": asked.key}).decode()
         note = {"call_id": call_id, "name": "pin", "key": asked.key, "value": asked.value, "content": content}
@@ -160,7 +158,7 @@ class LeadToolbox:
         return content
 
     async def _remember(self, arguments: dict[str, Any], call_id: str) -> str:
-        asked = _checked(RememberArguments, arguments)
+        asked = checked(RememberArguments, arguments)
         made = Memory(self._desk.shared.workspace.home).remember(asked.fact, f"run {self._desk.folder.run_id}")
         content = wire.dumps({"remembered": made.id}).decode()
         await self._desk.note("lead_tool", {"call_id": call_id, "name": "remember", "content": content})
@@ -188,10 +186,3 @@ class LeadToolbox:
             return content
 
         return call
-
-
-def _checked(schema: type[T], arguments: dict[str, Any]) -> T:
-    try:
-        return schema.model_validate(arguments)
-    except ValidationError as error:
-        raise ArgumentError(*first_fault(error)) from error

@@ -10,7 +10,7 @@ from outcrop.settings import DEFAULT, LEAD, RoleSettings, Settings
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
-from outcrop_specialists.context.window import WindowSettings
+from outcrop_schemas.protocol import WindowSettings
 
 OFFLINE, ANTHROPIC = "offline", "anthropic"
 # With either before it, any name is one of the Messages API, also of a server of one's own.

@@ -90,7 +90,6 @@ class Compactor:
         self._store, self._summarise = store, summarise
         self._said: dict[str, None] = {}
         self._measured: dict[str, None] = {}
-        self.count = 0
 
     def without_stale_results(self, messages: Sequence[Message]) -> list[Message]:
         """Long results before the last turns, and those that came again since, as a few facts and a handle."""
@@ -121,7 +120,6 @@ class Compactor:
         self._learn(removed)
         handle = self._archived(removed)
         summary = await self._summary(task, before, removed)
-        self.count += 1
         gone = _turns_gone(before) + sum(message.role == "assistant" for message in removed)
         block = TextBlock(text=self._block(summary, gone, handle, task, messages[cut:]))
         kept: list[Block] = [b for b in opening.content if not (isinstance(b, TextBlock) and b.text == before)]

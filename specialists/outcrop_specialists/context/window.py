@@ -9,27 +9,12 @@ from pydantic import BaseModel, ConfigDict
 
 from outcrop_schemas import limits
 from outcrop_schemas.messages import Message, ModelRequest, ToolSchema, Usage
+from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.context.compaction import Compactor, Window, decide, paired, tokens_of
 from outcrop_specialists.context.segments import estimated
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.tokens import TokenMeter
 from outcrop_specialists.shrinking import shrunk
-
-Summaries = Literal["model", "extract"]
-Offering = Literal["all", "select"]
-
-
-class WindowSettings(BaseModel):
-    """What an agent should know of its model's window: its size in tokens, what a cached token costs as a share of an
-    uncached one, who writes summaries (`extract` is by rule, without a model), and which tools are offered: all, or
-    those that the work needs (`select`)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    tokens: int = limits.WINDOW_TOKENS
-    cached_price: float = limits.CACHED_PRICE
-    summaries: Summaries = "extract"
-    tools: Offering = "all"
 
 
 class ContextWindow:
@@ -40,6 +25,7 @@ class ContextWindow:
         self._max_turns, self._turns = max_turns, 0
         self._meter = TokenMeter()
         self._asked = 0
+        self._measured: ModelRequest | None = None
 
     @property
     def room_chars(self) -> int:
@@ -48,16 +34,22 @@ class ContextWindow:
 
     def asked(self, request: ModelRequest) -> None:
         """This is what the model is asked now."""
-        self._asked, self._turns = sum(estimated(request).values()), self._turns + 1
+        self._measure(request)
+        self._turns += 1
 
     def answered(self, usage: Usage) -> None:
         """What the server counted of it."""
         self._meter.reported(self._asked, usage)
 
+    def _measure(self, request: ModelRequest) -> int:
+        """The estimate of a request; of the one that was just measured it is known."""
+        if request is not self._measured:
+            self._measured, self._asked = request, sum(estimated(request).values())
+        return self._asked
+
     async def fitting(self, request: ModelRequest, messages: Sequence[Message]) -> list[Message] | None:
         """The conversation made shorter, where `request` is due for it; None where it may be sent as it is."""
-        estimate = sum(estimated(request).values())
-        tokens = self._meter.tokens(estimate)
+        tokens = self._meter.tokens(self._measure(request))
         if tokens < limits.COMPACT_AT * self._window.usable:
             return None
         stale = self._compactor.without_stale_results(messages)

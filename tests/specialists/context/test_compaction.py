@@ -22,12 +22,12 @@ from outcrop_schemas.messages import (
     ToolUseBlock,
     Usage,
 )
+from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import Agent
 from outcrop_specialists.brief import EARLIER, opening, pinned
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.context.compaction import Compactor, Window, decide, paired, seam, tokens_of
 from outcrop_specialists.context.store import Store
-from outcrop_specialists.context.window import WindowSettings
 
 PINS = {"deadline": "2026-12-04 18:00, no later", "forbidden": "no connection via Frankfurt (FRA)"}
 FACTS = [
@@ -91,9 +91,10 @@ async def squeezed(compactor: Compactor) -> tuple[str, list[str], list[str]]:
     stretches, spoken, measured = corpus(random.Random(4))
     messages = [said("user", pinned(PINS), "Objective:\nSum up what the trench tells.")]
     for stretch in stretches:
-        messages = await compactor.compacted([*messages, *stretch], keep=2) or messages
+        shorter = await compactor.compacted([*messages, *stretch], keep=2)
+        assert shorter is not None
+        messages = shorter
         assert messages[0].role == "user"
-    assert compactor.count == 10
     shown = "\n".join(
         block.text if isinstance(block, TextBlock) else getattr(block, "content", "")
         for message in messages
