@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from processes import is_alive, name_of
 
 CSV = "sample,Au_ppm,Lithology\na,0.1,granite\nb,0.2,Granite\nc,0.4,basalt\n"
 OUTCROP = Path(sys.executable).parent / "outcrop"
@@ -135,7 +136,7 @@ def start_slow_dispatch(workspace: Path) -> tuple[subprocess.Popen[str], list[ps
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        found = [child for child in children_of(process) if child.name() == "sleep"]
+        found = [child for child in children_of(process) if name_of(child) == "sleep"]
         if found:
             return process, found
     raise AssertionError("the command was not started")
@@ -148,7 +149,7 @@ def test_an_interrupt_ends_everything_and_leaves_a_readable_journal(outcrop: Any
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in said
-    assert not any(child.is_running() and child.status() != "zombie" for child in children)
+    assert not any(map(is_alive, children))
     shown = outcrop("show", "last")
     assert "cancelled" in shown.stdout
 
@@ -168,7 +169,7 @@ def test_a_dispatch_in_flight_at_kill_9_is_shown_as_interrupted(outcrop: Any, wo
     process.kill()
     process.communicate()
     _, alive = psutil.wait_procs(children, timeout=10)
-    assert [child for child in alive if child.status() != "zombie"] == []
+    assert [child for child in alive if is_alive(child)] == []
     shown = outcrop("show", "last")
     assert "interrupted" in shown.stdout
     assert "in flight" in shown.stderr
@@ -300,7 +301,7 @@ def left_behind(workspace: Path) -> list[psutil.Process]:
         except psutil.Error:
             continue
     _, alive = psutil.wait_procs(found, timeout=5)
-    return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in alive if is_alive(process)]
 
 
 @pytest.mark.parametrize("arguments", [["runs"], ["--help"], ["--version"], ["tools"]])

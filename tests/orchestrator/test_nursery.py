@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from processes import is_alive
 
 from outcrop import Pool, ScriptedModel
 from outcrop.launching.nursery import NurseryLauncher
@@ -107,7 +108,7 @@ async def test_a_nursery_that_dies_or_hangs_while_it_is_asked_costs_no_dispatch(
     process.send_signal(number)
     outcomes = await asyncio.gather(*(pool.dispatch("analytics", "work", ["a.csv"]) for _ in range(3)))
     assert {(outcome.status, outcome.launch) for outcome in outcomes} == {("success", "cold")}
-    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    assert not is_alive(process)
     launcher.warm()
     await asyncio.wait_for(launcher.ready.wait(), 120)
     assert (await pool.dispatch("analytics", "work", ["a.csv"])).launch == "nursery"
@@ -129,7 +130,7 @@ async def test_the_nursery_ends_with_the_pool(workspace: Path) -> None:
     async with Pool(workspace=workspace, launcher=launcher):
         launcher.warm()
         process = nursery_of(launcher)
-    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    assert not is_alive(process)
 
 
 async def test_the_nursery_holds_no_key_and_no_data(

@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from processes import is_alive
 
 from outcrop import Pool
 from outcrop.launching import LaunchSpec
@@ -162,7 +163,7 @@ def ended_with(process: subprocess.Popen[str], workspace: Path, marks: list[str]
     # Every one of them ends within the second; a machine that is busy with other things gets some more.
     _, alive = psutil.wait_procs(set(found), timeout=1 if IS_LONG else 6)
     alive += [*(p for mark in marks for p in marked(mark)), *of_workspace(workspace)]
-    return [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p in alive if is_alive(p)]
 
 
 def of_workspace(workspace: Path) -> list[psutil.Process]:

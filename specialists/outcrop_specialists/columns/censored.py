@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBER = r"\d+(?:,\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
+NUMBER = r"[0-9]+(?:,[0-9]{3})*(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?|[.,][0-9]+(?:[eE][+-]?[0-9]+)?"
 UNIT = r"(?:\s*(?P<unit>%|‰|[a-zA-Zµμ°][a-zA-Z0-9µμ°%/.·^-]*))?"
 BEFORE = rf"^\s*(?P<sign><\s*=?|≤|⩽|>\s*=?|≥|⩾)\s*(?P<number>{NUMBER}){UNIT}\s*$"
 AFTER = rf"^\s*(?P<number>{NUMBER})\s*(?P<sign><|>)\s*$"
@@ -27,9 +27,9 @@ WORDS_BELOW = (
     "[<≤]\\s*(?:l?lo[dqr]|[lm]?dl|lld|[lm]?rl|[pm]ql|nwg|l.?o?.?[dqr].?)",
     "l.?o.?r.?",
 )
-PLAIN_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
-DECIMAL_COMMA = r"^[+-]?(?:0|\d{4,})?,\d|^[+-]?\d+,(?:\d{1,2}|\d{4,})(?:\D|$)"
-ANY_COMMA_NUMBER = r"^[+-]?\d[\d.]*(?:,\d+)+(?:\.\d+)?$"
+PLAIN_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+DECIMAL_COMMA = r"^[+-]?(?:0|[0-9]{4,})?,[0-9]|^[+-]?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\D|$)"
+ANY_COMMA_NUMBER = r"^[+-]?[0-9][0-9.]*(?:,[0-9]+)+(?:\.[0-9]+)?$"
 RESULTS_SHARE = 0.5
 WORD = rf"^(?i:\s*(?:{'|'.join(word.replace('.?', '[.]?') for word in WORDS_BELOW)})\s*)$"
 
@@ -94,4 +94,4 @@ def has_decimal_commas(column: pl.Series) -> bool:
     for thousands."""
     digits = column.str.strip_chars("<>=≤≥⩽⩾ ")
     numbers = digits.filter(digits.str.contains(rf"^[+-]?(?:{NUMBER})").fill_null(False))
-    return bool(numbers.str.contains(DECIMAL_COMMA).any()) and not numbers.str.contains(r"\d\.\d").any()
+    return bool(numbers.str.contains(DECIMAL_COMMA).any()) and not numbers.str.contains(r"[0-9]\.[0-9]").any()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Method = Literal["half", "zero", "value"]
-COMMA_NUMBER = r"^[+-]?\d*,\d+$"
+COMMA_NUMBER = r"^[+-]?[0-9]*,[0-9]+$"
 LIMITS_SHOWN = 20
 
 

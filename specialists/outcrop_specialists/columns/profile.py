@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 NUMBERLIKE_SHARE = 0.5
-LOOKS_LIKE_DATE = r"^\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ]\d{1,2}:\d{2}.*)?\s*$"
+LOOKS_LIKE_DATE = (
+    r"^\s*(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4})"
+    r"(?:[T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
+)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ SINGLE_LETTERS_NEED = 2
 """A single letter is an element only beside so many columns that are elements without doubt."""
 IDENTIFIER_CHARS = 24
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+|[%‰]")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W0-9_A-Za-z]+|[%‰]")
 NAMES: Mapping[str, frozenset[str]] = {
     role: frozenset(words.split())
     for role, words in {
@@ -163,7 +163,7 @@ def _is_sure_element(column: ColumnFacts) -> bool:
     stem, word = split_unit(column.name)[0], _first_word(column.name)
     if column.unit and is_concentration(column.unit):
         return symbol_of(word) is not None or is_oxide(word)
-    bare = re.sub(r"[_.]\d+$", "", stem)
+    bare = re.sub(r"[_.][0-9]+$", "", stem)
     return column.unit is None and len(bare) > 1 and (symbol_of(bare) is not None or is_oxide(bare))
 
 

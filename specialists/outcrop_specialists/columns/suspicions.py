@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from outcrop_specialists.reading.limit_rows import SUSPECTED as LIMIT_ROWS
 from outcrop_specialists.reading.suspects import is_measured_concentration, negatives_of, values_told
 from outcrop_specialists.reading.tables import Table
-from outcrop_specialists.reading.totals import NO_LABEL, statistic_rows
+from outcrop_specialists.reading.totals import NO_LABEL, statistic_of, statistic_rows
 from outcrop_specialists.reading.types import sentinels_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def suspicions(source: pl.DataFrame | Table, columns: Sequence[str]) -> str:
             found.append(f"{counted}, suspected results below a limit")
     if len(found) > COLUMNS_TOLD:
         found[COLUMNS_TOLD:] = [f"{len(found) - COLUMNS_TOLD} more"]
-    words = [word for _, word in statistic_rows([table.column(name) for name in table.columns[:2]])]
+    words = _statistics_below(table)
     if words == [NO_LABEL]:
         found.append("a last row without what all others have in their first column, perhaps a total")
     elif len(words) == 1:
@@ -45,6 +45,15 @@ def suspicions(source: pl.DataFrame | Table, columns: Sequence[str]) -> str:
     if any(note.startswith(LIMIT_ROWS) for note in table.notes):
         found.append("rows that look like a laboratory's limits")
     return f". CAUTION: includes {'; '.join(found)}; see notes" if found else ""
+
+
+def _statistics_below(table: Table) -> list[str]:
+    """The labels of the last rows that look like statistics. The columns are read only where the last row is one."""
+    names = table.columns[:2]
+    last = table.slice(-1, 1, names).rows()
+    if last and last[0][0] is not None and not any(isinstance(cell, str) and statistic_of(cell) for cell in last[0]):
+        return []
+    return [word for _, word in statistic_rows([table.column(name) for name in names])]
 
 
 def suspected_negatives(table: Table, name: str) -> pl.Series | None:

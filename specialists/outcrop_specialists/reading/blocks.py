@@ -14,8 +14,8 @@ from outcrop_specialists.reading.several import Kind
 from outcrop_specialists.reading.types import NULL_AMONG_NUMBERS
 
 MEASURED = re.compile(
-    r"^\s*[<>≤≥~]?\s*[+-]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*$"
-    r"|^\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?$|^\s*\d{1,2}:\d{2}"
+    r"^\s*[<>≤≥~]?\s*[+-]?(?:[0-9][0-9.,' ]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?\s*%?\s*$"
+    r"|^\s*[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}(?:[T ].*)?$|^\s*[0-9]{1,2}:[0-9]{2}"
 )
 """A number in any spelling, one beyond a limit, a date or a time."""
 KEY = re.compile(r"^\s*[#;*]?\s*\S.*[:=]\s*$")

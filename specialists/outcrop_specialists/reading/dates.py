@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from outcrop_specialists.reading.plain import all_match
+
 if TYPE_CHECKING:
     import polars as pl
 
     from outcrop_specialists.reading.types import Typed
 
 Order = Literal["day first", "month first"]
-_CLOCK = r"(?:[ T](\d{1,2}:\d{2})(:\d{2})?)?"
-NUMBERS = rf"^(\d{{1,2}})([/.\-])(\d{{1,2}})[/.\-](\d{{4}}){_CLOCK}$"
-YEAR_FIRST = r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})$"
-NAMED_MONTH = r"^(\d{1,2})[ \-](?i:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?[ \-](\d{4})$"
+_CLOCK = r"(?:[ T]([0-9]{1,2}:[0-9]{2})(:[0-9]{2})?)?"
+NUMBERS = rf"^([0-9]{{1,2}})([/.\-])([0-9]{{1,2}})[/.\-]([0-9]{{4}}){_CLOCK}$"
+YEAR_FIRST = r"^([0-9]{4})[/.]([0-9]{1,2})[/.]([0-9]{1,2})$"
+NAMED_MONTH = r"^([0-9]{1,2})[ \-](?i:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?[ \-]([0-9]{4})$"
 FIRST_DAY_NO_MONTH = 13
 TRIED_VALUES = 100
 
@@ -70,10 +72,10 @@ def find_orders(columns: Sequence[pl.Series]) -> DateOrders:
 
 def dates_of(values: pl.Series, known: pl.Series, orders: DateOrders, typed: Typed) -> pl.Series | None:
     """A column of such dates as Date, or Datetime where they have a time of day; None where it holds anything else."""
-    if known.str.contains(NUMBERS).all():
+    if all_match(known, NUMBERS):
         return _in_numbers(values, orders, typed)
     for pattern, shape in ((YEAR_FIRST, "${1}-${2}-${3}"), (NAMED_MONTH, "${3}-${2}-${1}")):
-        if known.str.contains(pattern).all():
+        if all_match(known, pattern):
             plain = values.str.replace(pattern, shape)
             is_named = pattern == NAMED_MONTH
             plain = plain.str.to_titlecase() if is_named else plain

@@ -15,14 +15,14 @@ _ABSENT = (
     r"|not (?:measured|analy[sz]ed|determined|available|sampled|recorded)|no (?:measurement|value|sample)s?"
     r"|absent data)"
 )
-_VALUE = r"(?P<value>-\d+(?:\.\d+)?|9{2,}(?:\.\d+)?)"
+_VALUE = r"(?P<value>-[0-9]+(?:\.[0-9]+)?|9{2,}(?:\.[0-9]+)?)"
 _LINKS = (
     r"\s*(?:is|are|was|were|=|:|,|as|by|coded|marked|given|written|shown|denoted|with|represented|the|value|\s)*\s*"
 )
 DECLARED = (
     re.compile(rf"\b{_ABSENT}\b{_LINKS}['\"(]?{_VALUE}\b", re.IGNORECASE),
     re.compile(
-        rf"(?<![\d.]){_VALUE}['\")]?\s*(?:=|:|is|means?|denotes?|indicates?|stands for|for|marks?|\s)*\s*{_ABSENT}\b",
+        rf"(?<![0-9.]){_VALUE}['\")]?\s*(?:=|:|is|means?|denotes?|indicates?|stands for|for|marks?|\s)*\s*{_ABSENT}\b",
         re.IGNORECASE,
     ),
 )

@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile
 # A formula cell whose <v> is missing or empty was written by a library that does not compute; with t="str" the empty
 # <v> is a result, the empty text.
 UNCOMPUTED = re.compile(
-    rb'<c r="([A-Z]+\d+)"(?:(?!\st="str")[^>])*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>'
+    rb'<c r="([A-Z]+[0-9]+)"(?:(?!\st="str")[^>])*>\s*<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>'
 )
 ERRORS = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*\st="e"')
 STYLED = re.compile(rb'<c r="([A-Z]+)\d+"([^>]*)>\s*(?:<f[^>]*(?:/>|>[^<]*</f>)\s*)?<v>[^<]')

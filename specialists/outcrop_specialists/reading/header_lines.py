@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MOST_LINES = 6
 MOSTLY = 0.5
 ALIKE_LIMITS = 0.8
-MADE_UP = re.compile(r"^Unnamed: \d+$")
+MADE_UP = re.compile(r"^Unnamed: [0-9]+$")
 """What pandas calls a column without a name."""
-RDB_FORMAT = re.compile(r"^\d+[sdnx]$")
+RDB_FORMAT = re.compile(r"^[0-9]+[sdnx]$")
 UNIT_LABEL = re.compile(r"^(?:units?|uom|einheit(?:en)?|unit[ée]s?|eenheid)\b", re.IGNORECASE)
 METHOD_LABEL = re.compile(r"^(?:(?:analytical |lab )?methods?|method code|analyte|procedure|scheme)\b", re.IGNORECASE)
 

@@ -16,7 +16,7 @@ from outcrop_specialists.reading.las_header import Item, Section
 DELIMITERS = {"SPACE": " ", "": " ", "COMMA": ",", "TAB": "\t"}
 NAMES = {" ": "blanks", ",": "commas", "\t": "tabs"}
 SAMPLED = 200
-RUN_ON = re.compile(r"(?<=\d)-(?=\d|\.\d)")
+RUN_ON = re.compile(r"(?<=[0-9])-(?=[0-9]|\.[0-9])")
 UNIT = re.compile(r"[\[(].*$")
 
 

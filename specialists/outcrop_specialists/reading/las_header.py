@@ -12,8 +12,8 @@ COLONS = (r"(?:(?<=\s)|^):", r":(?=\s|$)", r":")
 """What parts value and description: the last colon behind a blank; else the first before one; else the last."""
 TWO_DOTS = re.compile(r"^([^:]*?\.)\.(?=\S)")
 FORMAT = re.compile(r"\{\s*([^{}]*?)\s*\}")
-INDEX = re.compile(r"\s*\[\s*(\d+)\s*\]\s*$")
-INDEX_SUFFIX = re.compile(r"_\d+$")
+INDEX = re.compile(r"\s*\[\s*([0-9]+)\s*\]\s*$")
+INDEX_SUFFIX = re.compile(r"_[0-9]+$")
 KINDS = {"VERSION": "version", "WELL": "well", "CURVE": "curve", "PARAMETER": "parameter", "ASCII": "data"}
 """In LAS 1.2 and 2.0 the first letter of a section says what it is; of a longer word three, as in ~Cur, ~Par."""
 NEVER_SWAPPED = frozenset({"STRT", "STOP", "STEP", "NULL"})
@@ -75,7 +75,7 @@ def value_of(items: Sequence[Item], mnemonic: str) -> str:
 
 def number_of(text: str) -> float | None:
     """The number at the beginning of a text: `-999.25`, `2.0`, `0.1524 m`."""
-    match = re.match(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:\s|$)", text.replace(",", "."))
+    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s|$)", text.replace(",", "."))
     return float(match[1]) if match else None
 
 

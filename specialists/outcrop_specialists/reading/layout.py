@@ -193,7 +193,7 @@ class _Rows:
 
 def _shape(text: str) -> str:
     """How a text is written: its letters, digits and blanks by kind."""
-    return re.sub(r"\s+", " ", re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text.strip())))
+    return re.sub(r"\s+", " ", re.sub(r"[^\W0-9_]+", "a", re.sub(r"[0-9]+", "0", text.strip())))
 
 
 def _columns(rows: Iterator[list[str]], width: int) -> list[pl.Series]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LEAST = -9.0
 """No single cell tells more than this (natural logarithm) against a reading."""
-NUMBER = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
+NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$"
 LIMIT = r"^\s*[<>≤≥]"
 FEWEST_NUMBERS = 5
 LEAST_SPREAD = 0.1
@@ -81,7 +81,7 @@ def _looked_at(cells: pl.Series) -> tuple[Vector, Vector, Vector]:
     is_number = bare.str.contains(NUMBER)
     numbers = bare.set(~is_number, None).cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
     is_beyond = bare.str.contains(LIMIT)
-    shapes = bare.str.replace_all(r"\d+", "9").str.replace_all(r"\p{L}+", "a")
+    shapes = bare.str.replace_all(r"[0-9]+", "9").str.replace_all(r"\p{L}+", "a")
     kinds = numpy.full(len(bare), TEXT)
     kinds[is_beyond.to_numpy()] = BEYOND
     kinds[is_number.to_numpy()] = OTHER_NUMBER

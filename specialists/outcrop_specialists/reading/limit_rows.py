@@ -80,14 +80,16 @@ def note_limit_rows(typed: Typed) -> None:
     for index, column in enumerate(typed.columns[:2]):
         if column.dtype != pl.String:
             continue
-        words = column.drop_nulls().unique()
-        # Short codes and bare words are terms of a column of terms, and of one beside the identifiers of the rows.
-        is_name = index == 0 and len(words) >= MOSTLY_DIFFERENT * (len(column) - column.null_count())
         # Of millions of names only those that read somewhat like a label are looked at.
-        some = words.filter(words.str.contains(LIKE_LABEL)).to_list()
+        some = column.filter(column.str.contains(LIKE_LABEL)).unique()
+        if some.is_empty():
+            continue
+        different = column.drop_nulls().n_unique()
+        # Short codes and bare words are terms of a column of terms, and of one beside the identifiers of the rows.
+        is_name = index == 0 and different >= MOSTLY_DIFFERENT * (len(column) - column.null_count())
         labels = [word for word in some if PHRASE.match(_bare(word)) or (is_name and _may_be_limits(_bare(word)))]
         where = column.is_in(labels).arg_true().to_list() if labels else []
-        if where and len(where) <= max(MOST_SUSPECTED, MOSTLY_DIFFERENT * len(words)):
+        if where and len(where) <= max(MOST_SUSPECTED, MOSTLY_DIFFERENT * different):
             rows = ", ".join(str(row + 1) for row in where[:MOST_SUSPECTED]) + " …" * (len(where) > MOST_SUSPECTED)
             called = ", ".join(map(repr, sorted(labels)[:MOST_SUSPECTED]))
             typed.note(SUSPECTED, column.name, f"({len(where)}: {called}, data row {rows})")

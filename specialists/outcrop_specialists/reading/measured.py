@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     TypeNumbers = Callable[[pl.Series, pl.Series, Typed, Comma], pl.Series | None]
 
-MEASURED = r"^([+-]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?)\s*([%‰°µμa-zA-Z][%‰°µμa-zA-Z0-9/.·^³²-]*)$"
+MEASURED = r"^([+-]?(?:[0-9][0-9.,]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([%‰°µμa-zA-Z][%‰°µμa-zA-Z0-9/.·^³²-]*)$"
 TRIED_VALUES = 1_000
 MOST_UNITS = 5
 

@@ -16,8 +16,8 @@ Found = TypeVar("Found")
 LOOKED_AT = 100
 LONG_ROWS = 100_000
 AT_A_TIME = 4
-THOUGHT = r"[eE+]|^-?0\d"
-"""Exponents, signs and leading zeros, which may be codes."""
+SIGNS = ["e", "E", "+"]
+"""Exponents and signs: what has them may be a code, as what has leading zeros."""
 
 
 def plain_numbers(column: pl.Series, exact_float: int) -> pl.Series | None:
@@ -39,7 +39,26 @@ def plain_numbers(column: pl.Series, exact_float: int) -> pl.Series | None:
         is_plain = numbers.null_count() == missing and not numbers.is_nan().any()
         if not is_plain or not isinstance(size, float) or size >= exact_float:
             return None
-    return None if column.str.contains(THOUGHT).any() else numbers
+    return None if _has_leading_zero(column, numbers) or column.str.contains_any(SIGNS).any() else numbers
+
+
+def _has_leading_zero(column: pl.Series, numbers: pl.Series) -> bool:
+    # Beginnings are several times as quick to look at as a pattern.
+    signs = ("", "-") if numbers.min() <= 0 else ("",)  # type: ignore[operator]
+    for sign in signs:
+        other = ~column.str.starts_with(f"{sign}0.") & (column != f"{sign}0")
+        if (column.str.starts_with(f"{sign}0") & other).any():
+            return True
+    return False
+
+
+def is_blank(column: pl.Series) -> pl.Series:
+    """True where a text is empty once trimmed, also where it is null."""
+    blank: pl.Series = (column == "").fill_null(True)
+    # Blanks are sorted before all ASCII that is printed, or lie beyond ASCII: as a rule nothing need be trimmed.
+    if (((column < "!") | (column >= "\x80")) & ~blank).any():
+        blank = (column.str.strip_chars() == "").fill_null(True)
+    return blank
 
 
 def side_by_side(work: Callable[[pl.Series], Found], columns: Sequence[pl.Series]) -> Iterator[Found]:

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from outcrop_specialists.reading.types import Comma, Typed
 
-LIKELY_THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2}(?:\.\d{3})+\s*$"
-SMALL = r"^\s*[+-]?\d{1,3}\s*$"
+LIKELY_THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+\s*$"
+SMALL = r"^\s*[+-]?[0-9]{1,3}\s*$"
 TRIED_VALUES = 1_000
 
 

@@ -26,7 +26,7 @@ from outcrop_specialists.reading.header import Record
 from outcrop_specialists.reading.json_text import is_json
 from outcrop_specialists.reading.las import is_las
 from outcrop_specialists.reading.layout import lay_out
-from outcrop_specialists.reading.plain import ahead
+from outcrop_specialists.reading.plain import ahead, is_blank
 from outcrop_specialists.reading.tables import Table
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Middle:
         frame = pl.concat(self.blocks, rechunk=False)
         self.blocks.clear()
         kept, beyond = frame[:, :width], frame[:, width:]
-        is_odd = kept.width < width or any(_is_filled(column) for column in beyond.get_columns())
+        is_odd = kept.width < width or not all(is_blank(column).all() for column in beyond.get_columns())
         is_odd = is_odd or _has_row(kept, [""] * width) or (header is not None and _has_row(kept, header))
         if is_odd:
             raise DataError("the rows between head and tail are not like those of the head")
@@ -314,18 +314,17 @@ def _count(block: bytes, byte: bytes) -> int:
     return int(numpy.count_nonzero(_codes(block) == ord(byte)))
 
 
-def _is_filled(column: pl.Series) -> bool:
-    return bool((column.str.strip_chars() != "").any())
-
-
 def _has_row(frame: pl.DataFrame, wanted: Sequence[str]) -> bool:
     """Whether a row has these cells, trimmed."""
     import polars as pl
 
     rows = frame
     for name, cell in zip(frame.columns, wanted, strict=True):
-        bare = pl.col(name).str.strip_chars().fill_null("")
-        rows = rows.filter(bare == cell)
+        written = pl.col(name).fill_null("")
+        # What is so once trimmed begins with it or with a blank; only few texts are trimmed.
+        may_be = written.str.starts_with(cell) if cell else written == ""
+        rows = rows.filter(may_be | (written < "!") | (written >= "\x80"))
+        rows = rows.filter(written.str.strip_chars() == cell)
         if rows.is_empty():
             return False
     return True

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 Kind = Literal["found", "repaired", "suspicious"]
 
-SUSPICIOUS = re.compile(r"(?:'[^']*': )?(?:SUSPECTED|CHECK|CAUTION|NOT read|of its \d+ numbers)|.*; NOT read: ")
+SUSPICIOUS = re.compile(r"(?:'[^']*': )?(?:SUSPECTED|CHECK|CAUTION|NOT read|of its [0-9]+ numbers)|.*; NOT read: ")
 FOUND = re.compile(
-    r"lines? [\d, to]+ (?:above|below|begins)|line ends|fields? separated|read as UTF|kept as text|times kept|"
-    r"\d+ names stand|sheet |section |table |list |.*units of \d+ columns",
+    r"lines? [0-9, to]+ (?:above|below|begins)|line ends|fields? separated|read as UTF|kept as text|times kept|"
+    r"[0-9]+ names stand|sheet |section |table |list |.*units of [0-9]+ columns",
     re.IGNORECASE,
 )
 """Of all else the values or rows that a tool gets are not as the file has them."""
-COUNT = re.compile(r"(?:REPAIRED )?(\d+) ")
-DETAILS = re.compile(r"'[^']*' \((\d+)\b|'[^']*' (\d+)\b")
+COUNT = re.compile(r"(?:REPAIRED )?([0-9]+) ")
+DETAILS = re.compile(r"'[^']*' \(([0-9]+)\b|'[^']*' ([0-9]+)\b")
 SENTENCES = 60
 SENTENCE_CHARS = 600
 

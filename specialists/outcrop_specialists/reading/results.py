@@ -36,9 +36,12 @@ def results_column(
 
     unit, limit = of_column  # the limit that a line of the header gives
     # Numbers are left alone and what is not one is looked at closely: as a rule that is the smaller part.
+    first = known.head(TRIED_VALUES)
+    if not looks_like_result(first.filter(~first.str.contains(NUMBER))).all():
+        return None
     is_odd = ~values.str.contains(NUMBER).fill_null(True)
     odd = values.filter(is_odd)
-    if odd.is_empty() or not looks_like_result(odd.head(TRIED_VALUES)).all() or not looks_like_result(odd).all():
+    if odd.is_empty() or not looks_like_result(odd).all():
         return None
     found = find_censored(odd, len(known) - len(odd))
     if not (found.count or found.about.any()) or is_in_other_unit(found.units, unit).any():

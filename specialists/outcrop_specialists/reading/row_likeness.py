@@ -29,7 +29,7 @@ CELL_WORDS = 2
 stands behind most commas, as in prose."""
 GUTTER_SHARE, SEGMENT_SHARE, SAME_SHARE, WIDEST = 0.98, 0.5, 0.9, 400
 LONGEST_NUMBER = 40
-NUMBER = re.compile(r"[<>~+-]?[\d.,:/eE+-]*\d[.%]?|NaN|nan|NA")
+NUMBER = re.compile(r"[<>~+-]?[0-9.,:/eE+-]*[0-9][.%]?|NaN|nan|NA")
 QUOTED = re.compile(r'"[^"]*"')
 SPLIT = re.compile(r"[\s,;|]+")
 REMARK = ("#", "//", "%", "!", "--")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import DataError
 from outcrop_specialists.reading.likeness import Likeness
+from outcrop_specialists.reading.plain import is_blank
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +52,7 @@ def unshift_rows(file: str, columns: list[pl.Series], notes: list[str]) -> list[
     width = len(columns)
     if width < FEWEST_COLUMNS:
         return columns
-    is_empty = ~(columns[-1].str.strip_chars() != "").fill_null(False)
+    is_empty = is_blank(columns[-1])
     count = int(is_empty.sum())
     if not FEWEST_ROWS <= count <= len(is_empty) - FEWEST_ROWS:
         return columns

@@ -37,7 +37,7 @@ SINGLE_LETTERS_NEED = 2
 MOST_UNITS = 10
 NEGATIVES_TOLD = 3
 DERIVED = re.compile(
-    r"(?:^|[^a-z])(?:z|z-?scores?|log\d*|ln|[cai]lr|resid\w*|anom\w*|diff\w*|delta|change|scores?|std|standardi[sz]ed"
+    r"(?:^|[^a-z])(?:z|z-?scores?|log[0-9]*|ln|[cai]lr|resid\w*|anom\w*|diff\w*|delta|change|scores?|std|standardi[sz]ed"
     r"|scaled|minmax|robust|cent(?:red|ered)|dev\w*|bias|rpd|err\w*|norm\w*|trend|slope|gradient)(?:$|[^a-z])",
     re.IGNORECASE,
 )
@@ -128,9 +128,9 @@ def _far(values: pl.Series, *, least: bool) -> tuple[float, int] | None:
         return None
     value = float(values.min() if least else values.max())  # type: ignore[arg-type]
     count = int((values == value).sum())
-    rest = values.filter(values != value)
-    if count < FEWEST_REPEATS or len(rest) < FEWEST_REST or count > len(rest):
+    if count < FEWEST_REPEATS or len(values) - count < max(FEWEST_REST, count):
         return None
+    rest = values.filter(values != value)
     low, high = float(rest.min()), float(rest.max())  # type: ignore[arg-type]
     gap = low - value if least else value - high
     if gap <= high - low or rest.n_unique() < FEWEST_DISTINCT:

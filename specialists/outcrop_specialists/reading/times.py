@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-_ZONE = r"(?:Z|[+-]\d{2}:?\d{2})"
-ISO_TIME = rf"^\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,6}})?)?{_ZONE}?)?$"
+_ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+ISO_TIME = (
+    rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ][0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]{{1,6}})?)?{_ZONE}?)?$"
+)
 """A time to the microsecond, with or without a zone, or a day, which is its first moment (as workbooks write it)."""
-_LACKS_SECONDS = r"T(\d{2}:\d{2})($|[Z+-])"
+_LACKS_SECONDS = r"T([0-9]{2}:[0-9]{2})($|[Z+-])"
 
 
 def times_of(values: pl.Series) -> pl.Series | None:
@@ -26,7 +28,7 @@ def times_of(values: pl.Series) -> pl.Series | None:
     if zoned.any() and not zoned.all():
         return None
     if zoned.all():
-        text = text.str.replace("Z$", "+00:00").str.replace(r"([+-]\d{2}):?(\d{2})$", "${1}${2}")
+        text = text.str.replace("Z$", "+00:00").str.replace(r"([+-][0-9]{2}):?([0-9]{2})$", "${1}${2}")
         times = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", time_unit="us", strict=False)
     else:
         times = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)

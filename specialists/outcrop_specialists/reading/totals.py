@@ -22,13 +22,13 @@ _WORDS = {
     "median": r"(?:median|m[ée]diane?)",
     "count": r"(?:count|n|no\.?|number(?: of (?:samples|values|rows|analyses))?|anzahl|nombre)",
     "other": r"(?:range|variance|var|c\.?v\.?|coeff(?:icient)?(?: of var\w*)?|rsd|geo(?:metric)?[ .]?mean|mode"
-    r"|skew(?:ness)?|kurtosis|[pq]\d{1,2}|\d{1,2}(?:th|st|nd|rd)? percentile|percentile \d+|quartile \d)",
+    r"|skew(?:ness)?|kurtosis|[pq][0-9]{1,2}|[0-9]{1,2}(?:th|st|nd|rd)? percentile|percentile [0-9]+|quartile [0-9])",
 }
 """What the label of a row of statistics says that its numbers are."""
 STATISTICS = {kind: re.compile(rf"^\s*{words}(?![\w-])", re.IGNORECASE) for kind, words in _WORDS.items()}
 SURE = re.compile(rf"^\s*(?:{_WORDS['sum']}|{_WORDS['mean']})\b", re.IGNORECASE)
 """Words for which it is enough to begin with them; the others are the whole label, or stand before a sign."""
-WHOLE = re.compile(r"^[\s:.=()%\d,<>±]*$")
+WHOLE = re.compile(r"^[\s:.=()%0-9,<>±]*$")
 NO_LABEL = ""
 """The label of a row without one, whose numbers are sums."""
 REMARK = re.compile(r"^\s*(?:\S+(?:\s+\S+){2,}|[(\[*#].*|n\s*=.*|end|eof|\S+\s*:\s*\S.*|end \w+)\s*$", re.IGNORECASE)
@@ -86,8 +86,8 @@ def _statistic_at(column: pl.Series, row: int, below: int) -> tuple[str, str] | 
     if found[0] in ("sum", "mean"):
         return found
     # P12 and n are statistics, unless the other rows are called so as well.
-    shape = re.escape(re.sub(r"\d+", "0", value)).replace("0", r"\d+")
-    alike = int(above.str.contains(f"^{shape}$").sum()) if re.search(r"\d", value) else 0
+    shape = re.escape(re.sub(r"[0-9]+", "0", value)).replace("0", r"[0-9]+")
+    alike = int(above.str.contains(f"^{shape}$").sum()) if re.search(r"[0-9]", value) else 0
     return None if int((above == value).sum()) or alike >= MOST_SHARE * row else found
 
 

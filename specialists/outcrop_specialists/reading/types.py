@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 NUMBER = PLAIN_NUMBER
-INTEGER = r"^[+-]?\d+$"
-LEADING_ZERO = r"^[+-]?0\d+$"
-CODE_WITH_EXPONENT = r"^\d+[eE]\d+$"
+INTEGER = r"^[+-]?[0-9]+$"
+LEADING_ZERO = r"^[+-]?0[0-9]+$"
+CODE_WITH_EXPONENT = r"^[0-9]+[eE][0-9]+$"
 """Software writes exponents with a sign or a point (1e+05, 1.0E5); bare digits, E, digits is how codes look."""
-ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
-COMMA_NUMBER = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]\d+)?$"
-COMMA_CERTAIN = r",(?:\d{1,2}|\d{4,})(?:[eE].*)?$|^[+-]?\d{4,},|^[+-]?0,|\..*,"
+ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+COMMA_NUMBER = r"^[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)(?:,[0-9]+)?(?:[eE][+-][0-9]+)?$"
+COMMA_CERTAIN = r",(?:[0-9]{1,2}|[0-9]{4,})(?:[eE].*)?$|^[+-]?[0-9]{4,},|^[+-]?0,|\..*,"
 """A comma that cannot separate thousands."""
 
-ANY_THOUSANDS = r"^[+-]?(?:\d+(?:\.\d+)?|\d+(?:,\d+)+(?:\.\d+)?)$"
-THOUSANDS = r"^[+-]?(?:\d+(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)$"
-CERTAIN_THOUSANDS = r",\d{3},|,\d{3}\."
-POINT_THOUSANDS = r"^[+-]?\d{1,3}(?:\.\d{3})+$"
+ANY_THOUSANDS = r"^[+-]?(?:[0-9]+(?:\.[0-9]+)?|[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?)$"
+THOUSANDS = r"^[+-]?(?:[0-9]+(?:\.[0-9]+)?|[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?)$"
+CERTAIN_THOUSANDS = r",[0-9]{3},|,[0-9]{3}\."
+POINT_THOUSANDS = r"^[+-]?[0-9]{1,3}(?:\.[0-9]{3})+$"
 
 Comma = Literal["never", "possible", "certain"]
 """Whether a comma marks decimals in this file."""

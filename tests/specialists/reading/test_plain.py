@@ -40,3 +40,31 @@ def test_work_done_ahead_keeps_its_order_and_raises_what_went_wrong() -> None:
     assert list(plain.ahead(lambda n: n * n, range(50))) == [n * n for n in range(50)]
     with pytest.raises(ZeroDivisionError):
         list(plain.ahead(lambda n: 1 // n, [2, 1, 0]))
+
+
+LOOKS = [
+    "12",
+    "1,234",
+    "1.234,5",
+    "12/03/2020",
+    "2020-03-12",
+    "2020/03/12",
+    "12 mar 2020",
+    "<0.01",
+    "12.5 m",
+    "1 234",
+    "-7",
+]
+TO_ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
+
+
+@given(
+    values=st.lists(st.tuples(st.sampled_from(LOOKS), st.booleans()), min_size=1, max_size=6),
+    semicolons=st.booleans(),
+)
+def test_digits_of_other_scripts_are_text_and_break_nothing(values: list[tuple[str, bool]], semicolons: bool) -> None:
+    texts = [text.translate(TO_ARABIC) if is_foreign else text for text, is_foreign in values]
+    found = types.type_columns([pl.Series("c", texts)], comma_decimals=semicolons).columns[0]
+    if any(is_foreign for _, is_foreign in values):
+        assert found.dtype == pl.String
+        assert found.to_list() == texts

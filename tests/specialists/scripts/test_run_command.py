@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from processes import is_alive
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError, PathError
@@ -210,4 +211,4 @@ def test_a_running_command_can_be_ended_with_its_children(run: Run, check: Run) 
 
 def test_what_a_command_leaves_in_the_background_ends_with_it(run: Run) -> None:
     pid = int(run("sleep 300 & echo $!").results["output"])
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert not any(is_alive(each) for each in psutil.process_iter() if each.pid == pid)

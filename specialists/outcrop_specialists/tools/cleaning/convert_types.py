@@ -128,7 +128,7 @@ def _to_number(column: pl.Series, to: To) -> Converted:
         is_whole = whole.null_count() == plain.null_count()
         converted.values = whole if is_whole else plain.cast(pl.Float64, strict=False)
         converted.counts["leading_zeros"] = zeros
-        long = bare.str.contains(r"^[+-]?\d{17,}$").fill_null(False)
+        long = bare.str.contains(r"^[+-]?[0-9]{17,}$").fill_null(False)
         if not is_whole and long.any():
             converted.notes.append(f"{bounded.named([column.name])}: {int(long.sum())} long integers lose digits")
     elif column.dtype == pl.Boolean:
@@ -212,7 +212,7 @@ def _refuse_loss(column: pl.Series, values: pl.Series, lost: int, arguments: Arg
     if column.dtype == pl.String and arguments.to in ("number", "integer"):
         beyond = find_censored(column).count
         reason += f"; {beyond} are beyond a detection limit: parse_detection_limits" if beyond else ""
-        commas = int(column.str.contains(r"^\s*[+-]?[\d.]*,\d+\s*$").sum())
+        commas = int(column.str.contains(r"^\s*[+-]?[0-9.]*,[0-9]+\s*$").sum())
         reason += f"; {commas} have a comma: fix_decimals" if commas else ""
     raise ArgumentError("max_missing_share", f"{reason}; a share of {lost / known:.6g} would have to be allowed")
 

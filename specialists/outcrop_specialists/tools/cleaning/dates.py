@@ -12,16 +12,16 @@ Order = Literal["YMD", "DMY", "MDY", "excel_serial"]
 ORDERS: tuple[Order, ...] = ("YMD", "DMY", "MDY")
 
 PARTS: dict[Order, str] = {
-    "YMD": r"^(?P<y>\d{4})[-/. ](?P<m>\d{1,2}|[A-Za-z]{3,9})[-/. ](?P<d>\d{1,2})",
-    "DMY": r"^(?P<d>\d{1,2})[-/. ]+(?P<m>\d{1,2}|[A-Za-z]{3,9})[-/., ]+(?P<y>\d{4}|\d{2})",
-    "MDY": r"^(?P<m>\d{1,2}|[A-Za-z]{3,9})[-/. ]+(?P<d>\d{1,2})[-/., ]+(?P<y>\d{4}|\d{2})",
+    "YMD": r"^(?P<y>[0-9]{4})[-/. ](?P<m>[0-9]{1,2}|[A-Za-z]{3,9})[-/. ](?P<d>[0-9]{1,2})",
+    "DMY": r"^(?P<d>[0-9]{1,2})[-/. ]+(?P<m>[0-9]{1,2}|[A-Za-z]{3,9})[-/., ]+(?P<y>[0-9]{4}|[0-9]{2})",
+    "MDY": r"^(?P<m>[0-9]{1,2}|[A-Za-z]{3,9})[-/. ]+(?P<d>[0-9]{1,2})[-/., ]+(?P<y>[0-9]{4}|[0-9]{2})",
 }
 COMPACT: dict[Order, str] = {
-    "YMD": r"^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})",
-    "DMY": r"^(?P<d>\d{2})(?P<m>\d{2})(?P<y>\d{4})",
-    "MDY": r"^(?P<m>\d{2})(?P<d>\d{2})(?P<y>\d{4})",
+    "YMD": r"^(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})",
+    "DMY": r"^(?P<d>[0-9]{2})(?P<m>[0-9]{2})(?P<y>[0-9]{4})",
+    "MDY": r"^(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?P<y>[0-9]{4})",
 }
-TIME = r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s*[AaPp][Mm])?(?:Z|[+-]\d{2}:?\d{2})?)?\s*$"
+TIME = r"(?:[T ]+[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:\s*[AaPp][Mm])?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?\s*$"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 CENTURY_TURNS_AT = 69
 """Years of two digits: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068, as POSIX has it."""
@@ -65,7 +65,7 @@ def dates_of(column: pl.Series, order: Order) -> Dates:
         + frame["d"].str.zfill(2)
     )
     values = iso.str.to_date("%Y-%m-%d", strict=False)
-    timed = values.is_not_null() & text.str.contains(r"\d:\d{2}").fill_null(False)
+    timed = values.is_not_null() & text.str.contains(r"[0-9]:[0-9]{2}").fill_null(False)
     return Dates(values.alias(column.name), int((short & values.is_not_null()).sum()), int(timed.sum()))
 
 

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 Convention = Literal["decimal_comma", "decimal_point"]
 
 SIGN = r"^([<>≤≥~]?\s*[+-]?)"
-END = r"((?:[eE][+-]?\d+)?)$"
+END = r"((?:[eE][+-]?[0-9]+)?)$"
 # Thin, narrow and no-break spaces and apostrophes separate thousands, whatever marks decimals.
 SPACE = r"[ \u00a0\u2009\u202f'’]"
-SPACED = rf"{SIGN}(\d{{1,3}}(?:{SPACE}\d{{3}})+)((?:[.,]\d+)?){END}"
+SPACED = rf"{SIGN}([0-9]{{1,3}}(?:{SPACE}[0-9]{{3}})+)((?:[.,][0-9]+)?){END}"
 
-PLAIN = rf"{SIGN}(?:\d+\.?\d*|\.\d+){END}"
-AMBIGUOUS = rf"{SIGN}[1-9]\d{{0,2}}([.,])\d{{3}}{END}"
+PLAIN = rf"{SIGN}(?:[0-9]+\.?[0-9]*|\.[0-9]+){END}"
+AMBIGUOUS = rf"{SIGN}[1-9][0-9]{{0,2}}([.,])[0-9]{{3}}{END}"
 COMMA = {
-    "decimal": rf"{SIGN}(\d*),(\d+){END}",
-    "thousands": rf"{SIGN}([1-9]\d{{0,2}}(?:\.\d{{3}})+)((?:,\d+)?){END}",
+    "decimal": rf"{SIGN}([0-9]*),([0-9]+){END}",
+    "thousands": rf"{SIGN}([1-9][0-9]{{0,2}}(?:\.[0-9]{{3}})+)((?:,[0-9]+)?){END}",
 }
 POINT = {
-    "decimal": rf"{SIGN}(\d*)\.(\d+){END}",
-    "thousands": rf"{SIGN}([1-9]\d{{0,2}}(?:,\d{{3}})+)((?:\.\d+)?){END}",
+    "decimal": rf"{SIGN}([0-9]*)\.([0-9]+){END}",
+    "thousands": rf"{SIGN}([1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+)((?:\.[0-9]+)?){END}",
 }
 
 
@@ -74,7 +74,7 @@ def _are_all_ambiguous(bare: pl.Series) -> bool:
     for these does the reader keep such a column as text, because commas mark decimals elsewhere in the file."""
     known = bare.drop_nulls()
     points = known.filter(known.str.contains(".", literal=True))
-    is_plain = known.str.contains(PLAIN) & ~known.str.contains(r"^[<>≤≥~]|^[+-]?0\d|[eE]")
+    is_plain = known.str.contains(PLAIN) & ~known.str.contains(r"^[<>≤≥~]|^[+-]?0[0-9]|[eE]")
     return len(points) > 0 and bool(is_plain.all() and points.str.contains(AMBIGUOUS).all())
 
 
@@ -90,7 +90,7 @@ def is_mostly_numbers(column: pl.Series) -> bool:
 
 def _without_spaces(bare: pl.Series) -> pl.Series:
     spaced = bare.str.contains(SPACED).fill_null(False)
-    return bare.zip_with(~spaced, bare.str.replace_all(rf"(\d){SPACE}", "${1}"))
+    return bare.zip_with(~spaced, bare.str.replace_all(rf"([0-9]){SPACE}", "${1}"))
 
 
 def _certain(bare: pl.Series, patterns: dict[str, str], mark: str) -> pl.Series:

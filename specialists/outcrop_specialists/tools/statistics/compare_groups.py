@@ -89,7 +89,7 @@ def _refuse_stray_texts(table: Table, column: str) -> None:
     if texts.is_empty() or len(numbers) <= MOSTLY * len(known):
         return
     # Few whole numbers that recur beside words are codes.
-    if not numbers.str.contains(r"\d[.,]\d").any() and numbers.n_unique() <= LEVELS_SHOWN:
+    if not numbers.str.contains(r"[0-9][.,][0-9]").any() and numbers.n_unique() <= LEVELS_SHOWN:
         return
     raise ArgumentError(
         "column",
@@ -326,6 +326,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("greatest_difference", "test"),
     also_called=phrases(
         """
         is the difference real; statistical significance; just chance; coincidence; significantly higher;

@@ -265,6 +265,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("strongest",),
     also_called=phrases(
         """
         go together; move together; vary together; associated elements; co-vary; pathfinders of gold; dependence

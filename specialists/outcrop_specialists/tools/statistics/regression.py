@@ -296,6 +296,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("coefficients",),
     also_called=phrases(
         """
         best-fit line; straight line; equation that predicts; predict one from another; estimate from;

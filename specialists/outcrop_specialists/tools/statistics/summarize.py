@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from outcrop_schemas.claims import Figure
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric_columns
 from outcrop_specialists.columns.suspicions import suspicions
+from outcrop_specialists.reading.plain import ahead
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
@@ -17,9 +18,11 @@ from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.statistics.bounded import fitting
 from outcrop_specialists.tools.statistics.groups import alike_notes
-from outcrop_specialists.tools.statistics.ordered import percentiles_of, rows_by_value
+from outcrop_specialists.tools.statistics.ordered import MANY_VALUES, rows_by_value
+from outcrop_specialists.tools.statistics.univariate import Extra, further, summary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -33,7 +36,6 @@ EXTRA_RULE = (
     "weighted mean over rows with value and weight, weight is their sum; geometric mean of positive values only; "
     "mad not scaled; skewness of the population"
 )
-Extra = Literal["geometric_mean", "mad", "skewness", "cv", "variance"]
 MISSING_GROUP = "(missing)"
 ALL_ROWS = "(all rows)"
 # What the sentence about a summary names; the file has all of it.
@@ -84,16 +86,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     groups, group_notes = _groups(table, by)
     if by is not None:
         group_notes += alike_notes(groups, by)
-    weights = _weights(table, arguments.weights)
-    records: dict[str, dict[str, dict[str, Any]]] = {}
-    for done, name in enumerate(names):
-        context.report(f"summarising {name}", done, len(names))
-        column = features.values_of(table, name, "columns")
-        records[name] = {
-            group: summary(column[rows], arguments.percentiles)
-            | further(column[rows], arguments.also, None if weights is None else weights[rows])
-            for group, rows in groups.items()
-        }
+    records = _records(context, table, names, groups, arguments)
     published = publish(
         context,
         TOOL,
@@ -119,6 +112,31 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     return ToolResult(told, results, [published.artifact], [*table.notes, *group_notes], claims)
 
 
+def _records(
+    context: ToolContext, table: Table, names: list[str], groups: dict[str, Rows | slice], arguments: Arguments
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """The figures by column and group; of long columns several at a time."""
+    weights = _weights(table, arguments.weights)
+
+    def parts() -> Iterator[tuple[str, str, Rows, Rows | slice]]:
+        for done, name in enumerate(names):
+            context.report(f"summarising {name}", done, len(names))
+            column = features.values_of(table, name, "columns")
+            yield from ((name, group, column, rows) for group, rows in groups.items())
+
+    def figures(part: tuple[str, str, Rows, Rows | slice]) -> tuple[str, str, dict[str, Any]]:
+        name, group, column, rows = part
+        values = column[rows]
+        more = further(values, arguments.also, None if weights is None else weights[rows])
+        return name, group, summary(values, arguments.percentiles) | more
+
+    records: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in names}
+    found = ahead(figures, parts()) if table.height >= MANY_VALUES else map(figures, parts())
+    for name, group, record in found:
+        records[name][group] = record
+    return records
+
+
 def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str]:
     if wanted is not None:
         return find_columns(table, wanted, "columns")
@@ -126,30 +144,6 @@ def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str
     if not names:
         raise ArgumentError("columns", f"{table.path.name} has no numeric column to summarise")
     return names
-
-
-def summary(values: Rows, percentiles: list[float]) -> dict[str, Any]:
-    """Count, missing, mean, sd (n - 1), min, max, sum and percentiles (Hyndman & Fan 1996, type 7) of one column.
-
-    A figure that is not defined (the sd of one value, the mean of none) is None.
-    """
-    import numpy
-
-    # NaN sorts last, so the copy that the percentiles need tells the missing values too.
-    ordered = numpy.sort(values)
-    count = int(numpy.searchsorted(ordered, numpy.nan))
-    found = values if count == len(values) else ordered[:count]
-    ordered = ordered[:count]
-    record: dict[str, Any] = {"count": count, "missing": len(values) - count}
-    total = float(numpy.sum(found))
-    record["mean"] = total / count if count else None
-    record["sd"] = float(numpy.std(found, ddof=1)) if count > 1 else None
-    record["min"] = float(ordered[0]) if count else None
-    at = percentiles_of(ordered, percentiles) if count else [None] * len(percentiles)
-    record |= {f"p{wanted:g}": value for wanted, value in zip(percentiles, at, strict=True)}
-    record["max"] = float(ordered[-1]) if count else None
-    record["sum"] = total if count else None
-    return record
 
 
 def _weights(table: Table, name: str | None) -> Rows | None:
@@ -160,39 +154,6 @@ def _weights(table: Table, name: str | None) -> Rows | None:
     if negative:
         raise ArgumentError("weights", f"{negative} weights in {name!r} are negative")
     return weights
-
-
-def further(values: Rows, wanted: list[Extra], weights: Rows | None) -> dict[str, Any]:
-    """The further figures asked for, and with weights the mean weighted by them over rows that have both.
-
-    The geometric mean is defined where every value is positive; the skewness is that of the population (Fisher's g1).
-    A figure that is not defined is None.
-    """
-    if not wanted and weights is None:
-        return {}
-    import numpy
-
-    found = values[~numpy.isnan(values)]
-    count = len(found)
-    mean = float(found.mean()) if count else 0.0
-    record: dict[str, Any] = {}
-    if "geometric_mean" in wanted:
-        record["geometric_mean"] = float(numpy.exp(numpy.log(found).mean())) if count and found.min() > 0 else None
-    if "mad" in wanted:
-        record["mad"] = float(numpy.median(numpy.abs(found - numpy.median(found)))) if count else None
-    if "skewness" in wanted:
-        spread = float(found.std()) if count else 0.0
-        record["skewness"] = float(((found - mean) ** 3).mean() / spread**3) if spread > 0 else None
-    if "cv" in wanted:
-        record["cv"] = float(found.std(ddof=1)) / mean if count > 1 and mean else None
-    if "variance" in wanted:
-        record["variance"] = float(found.var(ddof=1)) if count > 1 else None
-    if weights is not None:
-        has_both = ~numpy.isnan(values) & ~numpy.isnan(weights)
-        total = float(weights[has_both].sum())
-        record["weighted_mean"] = float((values[has_both] * weights[has_both]).sum()) / total if total > 0 else None
-        record["weight"] = total
-    return record
 
 
 def _groups(table: Table, by: str | None) -> tuple[dict[str, Rows | slice], list[str]]:
@@ -269,7 +230,7 @@ def _write(path: Path, table: Table, by: str | None, records: dict[str, dict[str
 
 TOOL = Tool(
     name="summarize",
-    version=2,
+    version=3,
     description=(
         "Summary statistics of numeric columns, overall or per group: count, missing, mean, standard deviation, "
         "minimum, maximum, sum, median and percentiles; on request geometric mean, skewness, MAD and a mean by "

@@ -1,0 +1,131 @@
+"""Takes the lines that look like rows of data out of a text, for a reader who is to see none.
+
+Where `row_likeness.py` asks whether a text as a whole is data, this looks at each line beside its neighbours, and when
+in doubt takes a line out: the number of lines that were taken out stands in their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from outcrop_specialists.reading.row_likeness import CELL_WORDS, DELIMITERS, SPLIT
+
+LEAST_WORDS, FIGURES_SHARE = 3, 0.6
+"""A line of so many words, of which so many hold a digit, is a row wherever it stands."""
+LONG_LINE, LONG_SHARE = 20, 0.35
+"""A line of many words may be several rows."""
+MOST_WORDS = 12
+KEY_TIMES, KEY_WORDS = 3, 3
+"""`key: value` is a record where the key comes so often, each time with a short value."""
+_DIGIT = re.compile(r"[0-9]")
+_DATE = re.compile(r"\W*(?:[0-9]{1,2}\.?\s+[A-Za-z]{3,}|[A-Za-z]{3,}\s+[0-9]{1,2}(?:st|nd|rd|th)?),?\s+[0-9]{4}\W*")
+_ALONE = re.compile(r"\W*[<>~+-]?[0-9][0-9.,:/eE%+-]*\W*")
+_KEY = re.compile(r"[-*\s\"']*([^\W0-9][\w .%()/-]{0,40}?)[\"']?\s*[:=]\s*(\S.*)")
+_TAG = re.compile(r"<(\w[\w:.-]*)[^>]*>[^<]{0,80}</\1>")
+_JSON = re.compile(r"\s*[\[{].*[0-9\"'].*[\]}],?\s*")
+_SENTENCE_ENDS = (".", "!", "?", ":")
+
+
+def without_row_lines(text: str) -> str:
+    """The text with a note in the place of each stretch of lines that look like rows."""
+    lines = text.split("\n")
+    numbers = [number for number, line in enumerate(lines) if line.strip()]
+    taken = {numbers[place] for place in _rows([lines[number] for number in numbers])}
+    return "\n".join(_noted(lines, taken))
+
+
+def _noted(lines: Sequence[str], taken: set[int]) -> Iterator[str]:
+    count = 0
+    for number, line in enumerate(lines):
+        if number in taken:
+            count += 1
+        elif count and not line.strip() and number + 1 in taken:
+            continue  # blank lines between rows go with them
+        else:
+            if count:
+                yield f"[{count} lines that look like rows of data are not shown]"
+            count = 0
+            yield line
+    if count:
+        yield f"[{count} lines that look like rows of data are not shown]"
+
+
+def _rows(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that look like rows."""
+    found = {number for number, line in enumerate(lines) if _is_row(line)}
+    found |= _stretches([1 if _ALONE.fullmatch(line) else 0 for line in lines], lambda width: 2)
+    for delimiter in DELIMITERS:
+        widths = [_cells(line, delimiter) for line in lines]
+        found |= _stretches(widths, lambda width, tab=delimiter == "\t": 2 if width > 2 or tab else 4)  # type: ignore[misc]
+    found |= _stretches([_width_by_blanks(line) for line in lines], lambda width: 2)
+    found |= _stretches([_words_with_figures(line) for line in lines], lambda width: 2 if width <= 8 else 3)
+    return found | _records(lines)
+
+
+def _is_row(line: str) -> bool:
+    words = [word for word in SPLIT.split(line.strip()) if word]
+    with_digit = sum(_DIGIT.search(word) is not None for word in words)
+    if _DATE.fullmatch(line) or _JSON.fullmatch(line):
+        return _DATE.fullmatch(line) is None
+    if len(words) >= LONG_LINE:
+        return with_digit >= LONG_SHARE * len(words)
+    if len(words) >= LEAST_WORDS and with_digit >= FIGURES_SHARE * len(words):
+        return True
+    # One row of a delimited table: cells of a word or two, half of them with figures.
+    cells = max((_split(line, delimiter) for delimiter in DELIMITERS), key=len)
+    figures = sum(_DIGIT.search(cell) is not None for cell in cells)
+    return len(cells) >= 3 and 2 * figures >= len(cells) and all(len(cell.split()) <= CELL_WORDS for cell in cells)
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return line.strip().strip(delimiter).split(delimiter)
+
+
+def _cells(line: str, delimiter: str) -> int:
+    """How many cells the line has, 0 where these are clauses."""
+    cells = _split(line, delimiter)
+    short = sum(len(cell.split()) <= CELL_WORDS for cell in cells)
+    is_prose = line.rstrip().endswith(_SENTENCE_ENDS) and delimiter in ",;"
+    return len(cells) if len(cells) > 1 and short >= 0.75 * len(cells) and not is_prose else 0
+
+
+def _width_by_blanks(line: str) -> int:
+    """How many columns two blanks or more part, 0 for fewer than three."""
+    columns = re.split(r"\s{2,}", line.strip())
+    return len(columns) if len(columns) >= 3 else 0
+
+
+def _words_with_figures(line: str) -> int:
+    """The number of words of a line with a figure in it that is no sentence; 0 for any other."""
+    words = line.split()
+    is_short = LEAST_WORDS <= len(words) <= MOST_WORDS
+    is_sentence = line.rstrip().endswith(_SENTENCE_ENDS)
+    return len(words) if is_short and not is_sentence and any(map(_DIGIT.search, words)) else 0
+
+
+def _stretches(widths: Sequence[int], least: Callable[[int], int]) -> set[int]:
+    """The lines of every stretch of the same width other than 0 that is as long as `least` asks for that width."""
+    found: set[int] = set()
+    begin = 0
+    for place in range(1, len(widths) + 1):
+        if place < len(widths) and widths[place] == widths[begin]:
+            continue
+        if widths[begin] and place - begin >= least(widths[begin]):
+            found.update(range(begin, place))
+        begin = place
+    return found
+
+
+def _records(lines: Sequence[str]) -> set[int]:
+    """Lines of `key: value`, or of a tag, where the same key comes again and again."""
+    keys: dict[int, str] = {}
+    for number, line in enumerate(lines):
+        tag, pair = _TAG.search(line), _KEY.fullmatch(line)
+        if tag:
+            keys[number] = f"<{tag[1]}>"
+        elif pair and len(pair[2].split()) <= KEY_WORDS:
+            keys[number] = pair[1].strip().lower()
+    times = Counter(keys.values())
+    return {number for number, key in keys.items() if times[key] >= KEY_TIMES}
