@@ -220,3 +220,27 @@ def test_columns_beyond_those_described_are_known_by_name() -> None:
     [(_, binding)] = bindings("cluster the samples", profile)
     assert binding.calls == []
     assert "the table has 1800 more columns" in binding.refusals[0]
+
+
+@pytest.mark.parametrize(
+    ("objective", "column", "n", "order"),
+    [
+        ("top 10 zinc values", "Zn", 10, "top"),
+        ("Top five Cu", "Cu", 5, "top"),
+        ("show me the 10 highest copper values", "Cu", 10, "top"),
+        ("Give me the five lowest lead readings.", "Pb", 5, "bottom"),
+    ],
+)
+def test_so_many_of_the_greatest_values_are_rows_in_order(objective: str, column: str, n: int, order: str) -> None:
+    [(tool, given)] = calls(objective)
+    assert tool == "rank_by_metric"
+    assert given | {"order": given.get("order", "top"), "n": given.get("n", 10)} == {
+        "column": column,
+        "n": n,
+        "order": order,
+    }
+
+
+@pytest.mark.parametrize("objective", ["top 5 elements", "top 10 hole types", "the 3 highest groups"])
+def test_so_many_of_what_is_no_value_are_not_ranked(objective: str) -> None:
+    assert refusals(objective)

@@ -64,21 +64,35 @@ def find_censored(column: pl.Series, plain_numbers: int = 0) -> Censored:
     """
     import polars as pl
 
-    bare = column.str.strip_chars()
-    sign = bare.str.extract(BEFORE, 1).fill_null(bare.str.extract(AFTER, 2))
-    digits = bare.str.extract(BEFORE, 2).fill_null(bare.str.extract(AFTER, 1))
-    about = bare.str.extract(ABOUT, 1)
-    number = digits
-    if has_decimal_commas(bare):
+    bare = column.str.strip_chars().alias("bare")
+    text = pl.col("bare")
+    # In two queries: a call on a column costs as much as hundreds of its rows, and tables may have thousands of them.
+    parts = pl.DataFrame({"bare": bare}).select(
+        sign=text.str.extract(BEFORE, 1).fill_null(text.str.extract(AFTER, 2)),
+        digits=text.str.extract(BEFORE, 2).fill_null(text.str.extract(AFTER, 1)),
+        unit=text.str.extract(BEFORE, 3),
+        about=text.str.extract(ABOUT, 1),
+        word=text.str.contains(WORD).fill_null(False),
+        is_plain=text.str.contains(PLAIN_NUMBER) | text.str.contains(ANY_COMMA_NUMBER),
+        has_comma=text.str.contains(",", literal=True),
+    )
+    number = pl.col("digits")
+    if parts["has_comma"].any() and has_decimal_commas(bare):
         number = number.str.replace(",", ".", literal=True)
-    below, above = sign.str.contains("[<≤⩽]").fill_null(False), sign.str.contains("[>≥⩾]").fill_null(False)
-    words = bare.str.contains(WORD).fill_null(False)
-    plain = bare.str.contains(PLAIN_NUMBER) | bare.str.contains(ANY_COMMA_NUMBER)
-    results = plain_numbers + int(plain.sum()) + int(below.sum()) + int(above.sum())
+    found = parts.select(
+        "unit",
+        "word",
+        below=pl.col("sign").str.contains("[<≤⩽]").fill_null(False),
+        above=pl.col("sign").str.contains("[>≥⩾]").fill_null(False),
+        limit=number.cast(pl.Float64, strict=False),
+        about=pl.col("about").is_not_null(),
+        text=pl.col("digits").fill_null(pl.col("about")),
+    )
+    below, above, words = found["below"], found["above"], found["word"]
+    results = plain_numbers + sum(int(each.sum()) for each in (parts["is_plain"], below, above))
     if not results or results + int(words.sum()) < RESULTS_SHARE * (plain_numbers + len(bare) - bare.null_count()):
         words = words & False
-    limits, units = number.cast(pl.Float64, strict=False), bare.str.extract(BEFORE, 3)
-    return Censored(below, above, words, limits, units, about.is_not_null(), digits.fill_null(about))
+    return Censored(below, above, words, found["limit"], found["unit"], found["about"], found["text"])
 
 
 def looks_like_result(column: pl.Series) -> pl.Series:

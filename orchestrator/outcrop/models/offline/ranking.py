@@ -41,6 +41,8 @@ def is_ranking(words: Sequence[Word]) -> bool:
     if lower[0] in SORTING:
         rest = [word for word in lower[1:] if word not in DETERMINERS]
         return bool(rest) and rest[0] not in NOT_ROWS
+    if _is_counted_end(said):
+        return True
     for at, word in enumerate(said):
         if word.lower not in HIGHEST | LOWEST or at + 1 == len(said):
             continue
@@ -51,6 +53,16 @@ def is_ranking(words: Sequence[Word]) -> bool:
         if any(at < place <= at + 2 for place in rows) and set(lower[at:]) & (HAVING | {"for"}):
             return True
     return False
+
+
+def _is_counted_end(said: Sequence[Word]) -> bool:
+    """ "Top 10 zinc values", "show me the five lowest pH readings": so many of the greatest or the least."""
+    first = next((at for at, word in enumerate(said) if word.lower not in LOOKING | DETERMINERS | {"me", "us"}), 0)
+    one, other = said[first : first + 1], said[first + 1 : first + 2]
+    if not other or {word.lower for word in said[first + 2 :]} & NOT_ROWS or len(said) == first + 2:
+        return False
+    ends = [word for word in (*one, *other) if word.lower in HIGHEST | LOWEST]
+    return len(ends) == 1 and any(word.number is not None for word in (*one, *other))
 
 
 def ranking_forms(words: Sequence[Word], properties: Sequence[Property], mentions: Mentions, rows: int | None) -> Forms:
