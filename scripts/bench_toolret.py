@@ -36,12 +36,13 @@ SETS = {
 }
 METHODS = {"lexical": "none", "lexical + static": "wordllama", "lexical + MiniLM": "minilm"}
 KS = (1, 3, 5, 8)
-# Recall@5 by set and method, and CPU milliseconds of a selection by method.
+# Recall@5 by set and method, and CPU milliseconds of a selection by method: a sentence model's time grows
+# with the length of a request, and its p95 is shown only.
 RECALL_GOALS = {
     "lexical + static": {"BFCL": 0.80, "MetaTool, single": 0.80, "MetaTool, several": 0.68},
     "lexical + MiniLM": {"BFCL": 0.88, "MetaTool, single": 0.82, "MetaTool, several": 0.71},
 }
-CPU_GOALS = {"lexical + static": 5.0, "lexical + MiniLM": 40.0}
+CPU_GOALS = {"lexical + static": ("p95", 5.0), "lexical + MiniLM": ("median", 40.0)}
 SAVED_GOAL = 0.90
 
 
@@ -139,7 +140,9 @@ def goals(found: dict[str, Any]) -> list[dict[str, Any]]:
         if wanted is not None:
             listed.append(goal(f"recall@5, {one['set']}, {one['method']}", one["recall"][5], wanted, most=False))
         if (most := CPU_GOALS.get(one["method"])) is not None:
-            listed.append(goal(f"CPU ms, {one['set']}, {one['method']}", one["cpu_ms_median"], most, most=True))
+            which, milliseconds = most
+            value = one[f"cpu_ms_{which}"]
+            listed.append(goal(f"CPU ms ({which}), {one['set']}, {one['method']}", value, milliseconds, most=True))
     everything = found["saved"][0]
     listed.append(goal("schema tokens saved, all tools", everything["saved"], SAVED_GOAL, most=False))
     return listed

@@ -6,7 +6,7 @@ The batch has a run of its own whose journal says which job began and ended; eac
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +18,14 @@ from outcrop.jobs import BadLine as BadLine
 from outcrop.jobs import Job as Job
 from outcrop.jobs import Line as Line
 from outcrop.jobs import read_jobs as read_jobs
-from outcrop.journal import Journal, now, read
+from outcrop.journal import Journal, now
 from outcrop.ledger import Account, Terms, report, spent_in
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.models.api_batch import Mailbox
+from outcrop.plans.files import read_plan
+from outcrop.plans.following import Follow
 from outcrop.prices import dollars
+from outcrop.records import read
 from outcrop.recovery import open_run
 from outcrop.run import Run
 from outcrop.runs import RunFolder, all_runs
@@ -32,6 +35,7 @@ from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, OutcropError, UsageError
 from outcrop_schemas.outcome import RunOutcome
+from outcrop_schemas.plan import Plan
 
 
 @dataclass
@@ -81,10 +85,11 @@ class Batch:
         self._resume, self._on_job = resume, on_job
         self._mailbox = Mailbox(self._settings.api_batch_seconds, self._settings.api_batch_poll_seconds)
         self._is_by_api_batch = api_batch
+        self._plans: dict[str, Plan] = {}
 
     async def start(self) -> BatchOutcome:
         """Run what is not finished yet. Cancelling ends the jobs under way; `resume` takes them up again."""
-        lines, bad = read_jobs(self._path)
+        lines, bad = self._with_plans(*read_jobs(self._path))
         async with AsyncExitStack() as stack:
             shared = await stack.enter_async_context(self._shared())
             shared.launcher.warm()
@@ -94,6 +99,19 @@ class Batch:
                 stack.push_async_callback(self._mailbox.close)
                 self._mailbox.open(desk.note)
             return await self._work(desk, shared, lines, bad, finished)
+
+    def _with_plans(self, lines: list[Line], bad: list[BadLine]) -> tuple[list[Line], list[BadLine]]:
+        """Read the plans before anything runs; a line whose plan is none is a bad one."""
+        faults: dict[str, str] = {}
+        for name in dict.fromkeys(line.job.plan for line in lines if line.job.plan):
+            path = self._workspace.folder / name
+            try:
+                self._plans[name] = read_plan(path if path.exists() else Path(name))
+            except UsageError as error:
+                faults[name] = str(error)
+        new = [BadLine(line.number, f"plan: {faults[line.job.plan]}") for line in lines if line.job.plan in faults]
+        good = [line for line in lines if line.job.plan not in faults]
+        return good, sorted([*bad, *new], key=lambda one: one.number)
 
     def _shared(self) -> AbstractAsyncContextManager[Shared]:
         settings = self._settings
@@ -214,8 +232,7 @@ class Batch:
             await desk.note("job_start", {**body, "run_id": folder.run_id})
 
         try:
-            run = Run(line.job.objective, line.job.data, shared=shared, pins=line.job.pins, on_open=on_open)
-            outcome = await run.start()
+            outcome = await self._start(line.job, shared, on_open)
         except JournalError:
             # What cannot be recorded cannot be taken up again: the batch ends here.
             raise
@@ -225,6 +242,11 @@ class Batch:
             outcome = _failed(line, f"{type(error).__name__}: {error}", opened)
         await desk.note("job_end", {**body, "outcome": outcome.model_dump(mode="json")})
         return outcome
+
+    async def _start(self, job: Job, shared: Shared, on_open: Callable[[RunFolder], Awaitable[None]]) -> RunOutcome:
+        if job.plan is None:
+            return await Run(job.objective, job.data, shared=shared, pins=job.pins, on_open=on_open).start()
+        return await Follow(self._plans[job.plan], job.data, job.map, job.pins, on_open=on_open).start(shared)
 
     def _write_results(self, result: BatchOutcome, lines: list[Line]) -> None:
         """One line per job, in the order of the file."""

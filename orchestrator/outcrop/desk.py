@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
-from decimal import Decimal
-from importlib.metadata import version
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from outcrop.about import hashes, setting
+from outcrop.attaching import read_attachments, to_attach
 from outcrop.budget import Budget, Ceiling
 from outcrop.dispatch import DispatchWork, new_dispatch_id
 from outcrop.events import Watcher, harmless, nobody
@@ -23,15 +23,14 @@ from outcrop.gateway import Gateway
 from outcrop.hands import Hands
 from outcrop.history import History
 from outcrop.isolation import IsolationProof
-from outcrop.journal import Journal, now
+from outcrop.journal import Journal
 from outcrop.launching import Launcher
 from outcrop.launching.environment import as_text, resolve_command
 from outcrop.launching.nursery import choose_launcher
 from outcrop.ledger import RunLedger, Terms, check_prices
 from outcrop.models import ModelTable
-from outcrop.objective import checked_context, checked_objective
+from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
-from outcrop.prices import dollars
 from outcrop.rates import RateGovernor
 from outcrop.runs import RunFolder, new_run
 from outcrop.workspace import Workspace
@@ -41,9 +40,8 @@ from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
 from outcrop_schemas.protocol import ToolCall
 from outcrop_specialists.context.skills import find_skills
 from outcrop_specialists.guard.kernel import hide_from_others
-from outcrop_specialists.reading.address import addressed
 from outcrop_specialists.roles import get_role
-from outcrop_specialists.tools.publish import sha256_of
+from outcrop_specialists.views import OF_THE_WORK, StateField, seen
 
 _NAME_CHARS = 200
 _log = logging.getLogger(__name__)
@@ -130,10 +128,18 @@ class Shared:
 class Desk:
     """Takes orders for one run and sees each of them to its outcome."""
 
-    def __init__(self, shared: Shared, folder: RunFolder, journal: Journal, watcher: Watcher = nobody) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        folder: RunFolder,
+        journal: Journal,
+        watcher: Watcher = nobody,
+        state: Mapping[StateField, Any] | None = None,
+    ) -> None:
         self.shared, self.folder, self.journal = shared, folder, journal
         self.watcher = harmless(watcher)
         self.history = History()
+        self._state = state or {}
         self.ledger = RunLedger(shared.budget, shared.terms, self.note)
         self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger)
         self._services = Services(
@@ -151,17 +157,26 @@ class Desk:
 
     @classmethod
     async def open(
-        cls, shared: Shared, about: Mapping[str, Any], data: Sequence[str] = (), watcher: Watcher = nobody
+        cls,
+        shared: Shared,
+        about: Mapping[str, Any],
+        data: Sequence[str] = (),
+        watcher: Watcher = nobody,
+        attach: Sequence[str] = (),
     ) -> Desk:
         """Open a new run and record what it is about. Raises WorkspaceError, JournalError."""
-        body = {**about, "data": await shared.hands.do(_hashes, shared.workspace, data), **_setting(shared)}
+        files = {"data": await shared.hands.do(hashes, shared.workspace, data)}
+        if attach:
+            files["attach"] = await shared.hands.do(hashes, shared.workspace, attach)
+        body = {**about, **files, **setting(shared)}
         folder = new_run(shared.workspace)
         journal = Journal.create(folder.journal)
         # The journal first: a run whose first record is missing never was.
         await journal.append("run", folder.run_id, body)
         folder.describe(body)
         shared.proof.begin()
-        return cls(shared, folder, journal, watcher)
+        state: dict[StateField, Any] = {"run_objective": about.get("objective"), "memory": about.get("memory")}
+        return cls(shared, folder, journal, watcher, state)
 
     async def close(self) -> None:
         """Write down what was proved of the isolation, and close the journal."""
@@ -189,19 +204,27 @@ class Desk:
         require: Sequence[str] = (),
         command: Sequence[str] | None = None,
         pins: Mapping[str, str] | None = None,
+        attach: Sequence[str | Path] = (),
     ) -> Order:
-        """A checked order. Raises UsageError, PathError."""
-        if command is None:
-            get_role(specialist)
+        """A checked order; of the run's state it has what the specialist's view has. Raises UsageError, PathError."""
+        view = get_role(specialist).view if command is None else OF_THE_WORK - {"skills"}
         for name in require:
             if name not in ISOLATION_PROPERTIES:
                 raise UnknownNameError("isolation property", name, known=ISOLATION_PROPERTIES)
-        _check_numbers(timeout, grace, environment or {})
+        check_numbers(timeout, grace, environment or {})
         if len(specialist) > _NAME_CHARS:
             raise UsageError(f"the specialist's name has {len(specialist)} characters, {_NAME_CHARS} are allowed")
         if command is not None and not command:
             raise UsageError("no command was given after --")
         said = objective if objective is not None or command is None else as_text(command)[: limits.OBJECTIVE_CHARS]
+        state: dict[StateField, Any] = {
+            **self._state,
+            "pins": dict(pins or {}),
+            "skills": self.shared.skills,
+            "attachments": to_attach(self.shared.workspace, attach),
+            "history": self.history.render() if "history" in view else None,
+        }
+        given = seen(state, view)
         return Order(
             specialist=specialist,
             objective=checked_objective(said or ""),
@@ -212,20 +235,33 @@ class Desk:
             environment=environment or {},
             require=tuple(require),
             command=tuple(_resolved(command)) if command is not None else None,
-            pins=dict(pins or {}),
-            skills=self.shared.skills if command is None else {},
+            pins=given.pop("pins", {}),
+            skills=given.pop("skills", {}),
+            attach=given.pop("attachments", ()),
+            seen=given,
         )
 
     async def dispatch(self, order: Order) -> Outcome:
         """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled."""
+        call = partial(self.call_tool, timeout=order.timeout_seconds)
+        order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
         async with self._place() as on_launched:
             self._count += 1
             work = DispatchWork(order, new_dispatch_id(self._count), self._services, on_launched)
             return await self._see_through(work)
 
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> Outcome:
-        """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal."""
-        order = Order(LEAD_HANDS, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)))
+    async def call_tool(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        reader: str = LEAD_HANDS,
+        timeout: float = limits.DISPATCH_SECONDS,
+    ) -> Outcome:
+        """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal. The
+        answer is for the window of `reader`."""
+        order = Order(
+            reader, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)), timeout_seconds=timeout
+        )
         async with self._place() as on_launched:
             return await self._see_through(DispatchWork(order, new_dispatch_id(0), self._services, on_launched))
 
@@ -258,43 +294,6 @@ class Desk:
                 except asyncio.CancelledError:
                     continue
             raise
-
-
-def _hashes(workspace: Workspace, data: Sequence[str]) -> list[dict[str, Any]]:
-    found = []
-    for path in data:
-        absolute, _ = addressed(workspace.folder, path)
-        try:
-            found.append({"path": path, "bytes": absolute.stat().st_size, "sha256": sha256_of(absolute)})
-        except OSError as error:
-            raise WorkspaceError(f"{path}: cannot be read: {error.strerror}") from error
-    return found
-
-
-def _setting(shared: Shared) -> dict[str, Any]:
-    return {
-        "at": now(),
-        "models": shared.models.names(),
-        "version": version("outcrop"),
-        "limits": {limit.name: limit.value for limit in limits.LIMITS},
-        "roles": {role: shared.models.parameters(role).model_dump(exclude_none=True) for role in shared.models.names()},
-        "ceiling": {"usd": _text(shared.budget.ceiling.usd), "tokens": shared.budget.ceiling.tokens},
-        "prices_as_of": shared.terms.prices.as_of,
-    }
-
-
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else dollars(amount)
-
-
-def _check_numbers(timeout: float, grace: float, environment: Mapping[str, str]) -> None:
-    if not (math.isfinite(timeout) and timeout > 0 and math.isfinite(grace) and grace >= 0):
-        raise UsageError(
-            f"timeout must be a positive number of seconds and grace none below 0, not {timeout} and {grace}"
-        )
-    for name, value in environment.items():
-        if not (isinstance(name, str) and isinstance(value, str)) or "=" in name or "\0" in name + value:
-            raise UsageError(f"the environment takes text without NUL, not {name!r}={value!r}")
 
 
 def _resolved(command: Sequence[str]) -> list[str]:

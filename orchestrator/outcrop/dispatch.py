@@ -121,6 +121,8 @@ class DispatchWork:
             "context": self._order.given_context,
             "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
+            **({"attach": list(self._order.attach)} if self._order.attach else {}),
+            **({"attached": list(self._order.attached.handles)} if self._order.attach else {}),
             **({"turns": self._turns, "window": self._window.model_dump()} if self._order.needs_model else {}),
         }
         await self._services.journal.append("start", self._id, body)
@@ -212,6 +214,7 @@ class DispatchWork:
             specialist=self._order.specialist,
             objective=self._order.objective,
             context=context,
+            attachments=list(self._order.attached.texts),
             workspace=str(self._services.workspace.folder),
             results_dir=results_dir,
             limits=DispatchLimits(
@@ -304,9 +307,8 @@ class DispatchWork:
         return partial
 
     async def _capped(self, results: dict[str, Any], warnings: list[str]) -> tuple[dict[str, Any], Truncated | None]:
-        limit = limits.RESULT_CHARS if self._order.call is None else limits.TOOL_RESULT_CHARS
         async with self._services.hands.large:
-            capped = await self._services.hands.do(cap_results, results, limit)
+            capped = await self._services.hands.do(cap_results, results, self._order.result_chars)
             if capped.full is None:
                 return capped.results, None
             digest = sha256_of_bytes(capped.full)

@@ -69,7 +69,7 @@ class Line:
         share = self._results_share
         most = limits.RESULT_SHARE_WARNED
         told = [f"tool results filled {share:.0%} of the window of {self.model_name}"] if share > most else []
-        return [*self._falling.warnings, *told]
+        return [*self._gateway.models.notes(self._role), *self._falling.warnings, *told]
 
     @property
     def refused_because(self) -> str | None:

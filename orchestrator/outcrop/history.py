@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from outcrop.records import Records
 from outcrop.text import inert, shorten
 from outcrop_schemas import limits
-from outcrop_schemas.journal import JournalRecord
 from outcrop_specialists.brief import HISTORY
 
 
@@ -34,10 +33,19 @@ class History:
         self._older = {"successes": 0, "errors": 0}
 
     @classmethod
-    def of(cls, records: Iterable[JournalRecord]) -> History:
+    def of(cls, records: Records) -> History:
+        """The history of a journal, of which only the dispatches are read that it shows."""
         history = cls()
-        for record in records:
-            history.take(record.type, record.id, record.body)
+        entries = [entry for entry in records.entries if entry.type in ("start", "end")]
+        ended = {entry.id: entry for entry in entries if entry.type == "end"}
+        begun = [entry for entry in entries if entry.type == "start"]
+        for place, start in enumerate(begun):
+            end = ended.get(start.id)
+            if end and place < len(begun) - history._shown:
+                history._count(end.detail)
+                continue
+            for record in (records.at(entry) for entry in (start, end) if entry):
+                history.take(record.type, record.id, record.body)
         return history
 
     def take(self, kind: str, record_id: str, body: dict[str, Any]) -> None:
@@ -70,8 +78,11 @@ class History:
         for key in list(self._entries)[: -self._shown]:
             status = self._entries[key].status
             if status is not None:
-                self._older["successes" if status in ("success", "partial") else "errors"] += 1
+                self._count(status)
                 del self._entries[key]
+
+    def _count(self, status: str) -> None:
+        self._older["successes" if status in ("success", "partial") else "errors"] += 1
 
 
 def _line(entry: Entry) -> str:
@@ -87,6 +98,6 @@ def _one_line(text: str, limit: int) -> str:
     return shorten(inert(" ".join(text.split())), limit)
 
 
-def render_history(records: Iterable[JournalRecord]) -> str | None:
+def render_history(records: Records) -> str | None:
     """The history text for a journal's records."""
     return History.of(records).render()

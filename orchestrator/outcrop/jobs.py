@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import PathError, UsageError
@@ -15,7 +15,7 @@ from outcrop_specialists.completion import first_fault
 
 
 class Job(BaseModel):
-    """One line of a jobs file."""
+    """One line of a jobs file: an objective, or a plan file to follow, with `map` of its columns to other names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,10 +23,28 @@ class Job(BaseModel):
     data: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
     id: str | None = None
     pins: dict[str, str] = {}
+    plan: str | None = None
+    map: dict[str, str] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plan_or_objective(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("plan") is None:
+            return value
+        if "objective" in value:
+            raise ValueError("plan stands in place of an objective")
+        return {**value, "objective": f"Follow the plan {value['plan']}"}
+
+    @model_validator(mode="after")
+    def _map_goes_with_plan(self) -> Job:
+        if self.map and self.plan is None:
+            raise ValueError("map goes with a plan")
+        return self
 
     @property
     def digest(self) -> str:
-        return wire.digest(self.model_dump())[:16]
+        # Lines without a plan keep the digest by which earlier versions know them when a batch is resumed.
+        return wire.digest(self.model_dump(exclude=None if self.plan else {"plan", "map"}))[:16]
 
 
 @dataclass(frozen=True)

@@ -13,50 +13,23 @@ import errno
 import fcntl
 import os
 import threading
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import google_crc32c
 
+from outcrop.records import Damage, Records, read
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalBusyError, JournalError
-from outcrop_schemas.journal import JournalRecord, RecordType
+from outcrop_schemas.journal import RecordType
 
 _ZEROS = b'"crc32c":"00000000"'
 _CRC = b'"crc32c":"'
 # Given up when the disk is full, so that the outcomes of what is under way can still be recorded.
 _BALLAST_BYTES = 128 * 1024
-# The checksum stands before the body, within the fixed-size head of a line.
-_HEAD_BYTES = 400
-
-
-@dataclass
-class Damage:
-    """What was wrong in a journal: lines that are no record, and bytes after the last whole line."""
-
-    bad_lines: list[int] = field(default_factory=list)
-    missing_sequence: list[int] = field(default_factory=list)
-    torn_bytes: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.bad_lines or self.missing_sequence or self.torn_bytes)
-
-    def sentences(self) -> list[str]:
-        said = []
-        if self.torn_bytes:
-            said.append(f"the journal's last {self.torn_bytes} bytes were torn off by a crash and set aside")
-        if self.bad_lines:
-            said.append(
-                f"{len(self.bad_lines)} damaged lines of the journal skipped: {', '.join(map(str, self.bad_lines[:5]))}"
-            )
-        if self.missing_sequence:
-            said.append(f"the journal lacks the records before number {', '.join(map(str, self.missing_sequence[:5]))}")
-        return said
 
 
 def now() -> str:
@@ -71,45 +44,6 @@ def encode(kind: RecordType, sequence: int, record_id: str, at: str, body: dict[
     )
     checksum = b"%08x" % google_crc32c.value(line)
     return line.replace(_ZEROS, _CRC + checksum + b'"', 1) + b"\n"
-
-
-def decode(line: bytes) -> JournalRecord | None:
-    """The record of a line without its newline; None where the line is damaged."""
-    place = line.find(_CRC, 0, _HEAD_BYTES) + len(_CRC)
-    if place < len(_CRC):
-        return None
-    zeroed = line[:place] + b"00000000" + line[place + 8 :]
-    if line[place : place + 8] != b"%08x" % google_crc32c.value(zeroed):
-        return None
-    return JournalRecord.model_validate(wire.loads(line))
-
-
-def read(path: Path) -> tuple[list[JournalRecord], Damage]:
-    """All good records in order and what was damaged. Raises JournalError where there is no journal."""
-    damage = Damage()
-    try:
-        with path.open("rb") as file:
-            records = list(_records(file, damage))
-    except OSError as error:
-        raise JournalError(f"{path}: the journal cannot be read: {error.strerror}") from error
-    if records and records[0].seq != 0:
-        damage.missing_sequence.append(records[0].seq)
-    for before, after in pairwise(records):
-        if after.seq != before.seq + 1:
-            damage.missing_sequence.append(after.seq)
-    return records, damage
-
-
-def _records(lines: Iterable[bytes], damage: Damage) -> Iterator[JournalRecord]:
-    for number, line in enumerate(lines, 1):
-        if not line.endswith(b"\n"):
-            damage.torn_bytes = len(line)
-            return
-        record = decode(line[:-1])
-        if record is None:
-            damage.bad_lines.append(number)
-        else:
-            yield record
 
 
 @dataclass(frozen=True)
@@ -144,13 +78,13 @@ class Journal:
         return journal
 
     @classmethod
-    def reopen(cls, path: Path) -> tuple[Journal, list[JournalRecord], Damage]:
+    def reopen(cls, path: Path) -> tuple[Journal, Records, Damage]:
         """An existing journal, its torn tail set aside. Raises JournalError, also when its orchestrator still lives."""
         descriptor = _open(path, 0)
         records, damage = read(path)
         if damage.torn_bytes:
             _set_tail_aside(path, descriptor, damage.torn_bytes)
-        return cls(path, descriptor, records[-1].seq + 1 if records else 0), records, damage
+        return cls(path, descriptor, records.next_sequence), records, damage
 
     async def append(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
         """Append one record; returns when it is on disk. Raises JournalError."""

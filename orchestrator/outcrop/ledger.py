@@ -14,6 +14,7 @@ from typing import Any
 
 from outcrop.budget import Amount, Budget, Ceiling
 from outcrop.prices import Price, PriceList, dollars, most_input_tokens
+from outcrop.records import Records
 from outcrop_schemas.errors import BudgetError, JournalError, ModelError, UsageError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest, Usage
@@ -229,6 +230,8 @@ def check_prices(ceiling: Ceiling, prices: PriceList, models: Iterable[str]) -> 
 
 def accounts_in(records: Iterable[JournalRecord]) -> dict[str, tuple[str, Account]]:
     """The role and account of each agent, by the record alone. What was never settled counts as spent."""
+    if isinstance(records, Records):
+        records = records.of("event", RESERVED, SETTLED)  # the others need not be read
     accounts: dict[str, tuple[str, Account]] = {}
     open_calls: dict[str, tuple[str, Amount]] = {}
     for record in records:

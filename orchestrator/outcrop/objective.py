@@ -1,7 +1,8 @@
-"""What may be asked: objective and context within their limits."""
+"""What may be asked: objective, context and limits within bounds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,17 @@ def checked_context(context: Mapping[str, Any] | None) -> dict[str, Any]:
     if len(text) > limits.CONTEXT_CHARS:
         raise UsageError(f"The context has {len(text)} characters, {limits.CONTEXT_CHARS} are allowed.")
     return dict(context)
+
+
+def check_numbers(timeout: float, grace: float, environment: Mapping[str, str]) -> None:
+    """Whether limits and environment of a dispatch make sense. Raises UsageError."""
+    if not (math.isfinite(timeout) and timeout > 0 and math.isfinite(grace) and grace >= 0):
+        raise UsageError(
+            f"timeout must be a positive number of seconds and grace none below 0, not {timeout} and {grace}"
+        )
+    for name, value in environment.items():
+        if not (isinstance(name, str) and isinstance(value, str)) or "=" in name or "\0" in name + value:
+            raise UsageError(f"the environment takes text without NUL, not {name!r}={value!r}")
 
 
 def _has_surrogate(text: str) -> bool:

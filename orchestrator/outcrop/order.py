@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from outcrop.attaching import Attached
 from outcrop.events import Watcher, nobody
 from outcrop.gateway import Gateway
 from outcrop.hands import Hands
@@ -17,6 +18,7 @@ from outcrop.runs import RunFolder
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.protocol import ToolCall
+from outcrop_specialists.brief import ATTACH
 from outcrop_specialists.context.skills import SKILLS_KEY
 
 
@@ -36,16 +38,27 @@ class Order:
     call: ToolCall | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
     skills: Mapping[str, str] = field(default_factory=dict)
+    attach: tuple[str, ...] = ()
+    attached: Attached = field(default_factory=Attached)
+    seen: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the run's state that the role's view has."""
 
     @property
     def given_context(self) -> dict[str, Any]:
         """The context with the pins and the skills that go along."""
         more: dict[str, Mapping[str, str]] = {"pins": self.pins, SKILLS_KEY: self.skills}
-        return {**self.context, **{key: dict(value) for key, value in more.items() if value}}
+        return {**self.context, **self.seen, **{key: dict(value) for key, value in more.items() if value}}
 
     @property
     def needs_model(self) -> bool:
         return self.command is None and self.call is None
+
+    @property
+    def result_chars(self) -> int:
+        """How much of its results the outcome has: of a call what a tool result, or all attachments, may have."""
+        if self.call is None:
+            return limits.RESULT_CHARS
+        return limits.ATTACHED_CHARS if self.call.tool == ATTACH else limits.TOOL_RESULT_CHARS
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from outcrop.background import BackgroundLoop
 from outcrop.desk import Desk, Shared
 from outcrop.events import Watcher, nobody
 from outcrop.history import render_history
-from outcrop.journal import read
 from outcrop.launching import Launcher
 from outcrop.launching.nursery import choose_launcher
 from outcrop.launching.unconfined import UnconfinedLauncher
 from outcrop.models import ModelChoice, ModelTable
+from outcrop.records import read
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop.workspace import Workspace
@@ -104,13 +104,16 @@ class Pool:
         require: Sequence[str] = (),
         command: Sequence[str] | None = None,
         pins: Mapping[str, str] | None = None,
+        attach: Sequence[str | Path] = (),
     ) -> Outcome:
         """Have one piece of work done by a fresh process; waits for a free worker first.
 
         `timeout` and `grace` are seconds. `command` plays a program of yours that speaks protocol 1. `pins` are facts
-        that every request to the specialist's model carries word for word. However the work goes, the answer is an
-        outcome; raises UsageError and PathError for an order that makes no sense, JournalError when the record cannot
-        be kept, and CancelledError, after the process was ended, when the caller is cancelled.
+        that every request to the specialist's model carries word for word; the text of the files in `attach` (of a data
+        file its profile) stands in its first one, read before within the same limit of time. However the work goes, the
+        answer is an outcome; raises UsageError and PathError for an order that makes no sense, JournalError or
+        SpillError when the record cannot be kept, and CancelledError, after the process was ended, when the caller is
+        cancelled.
         """
         self._open_desk()
         async with self._taken:
@@ -127,6 +130,7 @@ class Pool:
                 require=require,
                 command=command,
                 pins=pins,
+                attach=attach,
             )
             return await self._tracked(desk.dispatch(order))
 

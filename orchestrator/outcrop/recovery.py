@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from outcrop.journal import Damage, Journal, now, read
+from outcrop.journal import Journal, now
+from outcrop.records import Damage, Records, read
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord
@@ -24,15 +26,30 @@ class RunRecord:
     """
 
     folder: RunFolder
-    records: Sequence[JournalRecord]
+    records: Records
     notices: Sequence[str]
     is_under_way: bool
     damage: Sequence[str] = ()
+    interrupted: Sequence[Outcome] = ()
+    """Of dispatches that were in flight, where that cannot be written down."""
 
     @property
     def outcomes(self) -> list[Outcome]:
         """The outcomes of its dispatches, in the order they ended."""
-        return [Outcome.model_validate(record.body) for record in self.records if record.type == "end"]
+        return list(self.each_outcome())
+
+    def each_outcome(self) -> Iterator[Outcome]:
+        """The same, one after the other: a long run has more of them than memory holds."""
+        for record in self.records.of("end"):
+            yield Outcome.model_validate(record.body)
+        yield from self.interrupted
+
+    def outcome(self, dispatch_id: str) -> Outcome | None:
+        """The outcome of one dispatch; None where it has not ended."""
+        end = self.records.find("end", dispatch_id)
+        if end is not None:
+            return Outcome.model_validate(end.body)
+        return next((outcome for outcome in self.interrupted if outcome.dispatch_id == dispatch_id), None)
 
     @property
     def answer(self) -> RunOutcome | None:
@@ -42,12 +59,13 @@ class RunRecord:
         return None
 
     def events(self, kind: str) -> list[dict[str, Any]]:
-        return [record.body for record in self.records if record.type == "event" and record.body["kind"] == kind]
+        return [record.body for record in self.records.of("event", kind)]
 
-    @property
+    @cached_property
     def about(self) -> dict[str, Any]:
         """What the run is for: its first record; empty where that is lost."""
-        return self.records[0].body if self.records and self.records[0].type == "run" else {}
+        is_known = bool(self.records) and self.records.entries[0].type == "run"
+        return self.records[0].body if is_known else {}
 
 
 def open_run(folder: RunFolder) -> RunRecord:
@@ -61,15 +79,16 @@ def open_run(folder: RunFolder) -> RunRecord:
         return RunRecord(folder, records, damage.sentences(), is_under_way=True, damage=damage.sentences())
     except JournalError as error:
         records, damage = read(folder.journal)
-        shown = [*records, *(_as_read(start, records[-1].seq + 1) for start in _in_flight(records))]
-        notices = [*_notices(shown, damage.sentences()), f"nothing was recovered on disk: {error}"]
-        return RunRecord(folder, shown, notices, is_under_way=False, damage=_lasting(damage))
+        interrupted = [_interrupted(start) for start in records.in_flight()]
+        notices = [*_notices(records, damage.sentences(), len(interrupted)), f"nothing was recovered on disk: {error}"]
+        return RunRecord(folder, records, notices, False, _lasting(damage), interrupted)
 
 
 def _recovered(folder: RunFolder) -> RunRecord:
     journal, records, damage = Journal.reopen(folder.journal)
     try:
-        for start in _in_flight(records):
+        in_flight = records.in_flight()
+        for start in in_flight:
             journal.append_now("end", start.id, _interrupted(start).model_dump(mode="json"))
         # What was torn off now is gone from the file; all other damage stays in it and is found each time.
         known = set(_recorded_damage(records)) & set(_lasting(damage))
@@ -78,7 +97,8 @@ def _recovered(folder: RunFolder) -> RunRecord:
             journal.append_now("event", folder.run_id, {"kind": "recovered", "damage": new})
     finally:
         journal.close_now()
-    records, damage = read(folder.journal)
+    if in_flight or new:
+        records, damage = read(folder.journal)
     return RunRecord(folder, records, _notices(records), is_under_way=False, damage=_lasting(damage))
 
 
@@ -87,24 +107,8 @@ def _lasting(damage: Damage) -> list[str]:
     return replace(damage, torn_bytes=0).sentences()
 
 
-def _recorded_damage(records: Sequence[JournalRecord]) -> list[str]:
-    return [
-        sentence
-        for record in records
-        if record.type == "event" and record.body["kind"] == "recovered"
-        for sentence in record.body["damage"]
-    ]
-
-
-def _as_read(start: JournalRecord, sequence: int) -> JournalRecord:
-    """The end of a dispatch that was in flight, where it cannot be written down."""
-    body = _interrupted(start).model_dump(mode="json")
-    return JournalRecord(type="end", seq=sequence, id=start.id, crc32c="00000000", at=now(), body=body)
-
-
-def _in_flight(records: Sequence[JournalRecord]) -> list[JournalRecord]:
-    ended = {record.id for record in records if record.type == "end"}
-    return [record for record in records if record.type == "start" and record.id not in ended]
+def _recorded_damage(records: Records) -> list[str]:
+    return [sentence for record in records.of("event", "recovered") for sentence in record.body["damage"]]
 
 
 def _interrupted(start: JournalRecord) -> Outcome:
@@ -120,9 +124,9 @@ def _interrupted(start: JournalRecord) -> Outcome:
     )
 
 
-def _notices(records: Sequence[JournalRecord], seen: Sequence[str] = ()) -> list[str]:
+def _notices(records: Records, seen: Sequence[str] = (), unwritten: int = 0) -> list[str]:
     found = list(dict.fromkeys([*_recorded_damage(records), *seen]))
-    interrupted = sum(record.type == "end" and record.body["status"] == "interrupted" for record in records)
+    interrupted = records.statuses()["interrupted"] + unwritten
     if interrupted:
         found.append(
             f"{interrupted} dispatches were in flight when the orchestrator ended; they are recorded as interrupted"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from outcrop.attaching import attached_before
 from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.history import History
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
@@ -20,9 +21,9 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
-from outcrop_schemas.outcome import Outcome
 from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import AgentEnd, ToolAnswer
+from outcrop_specialists.context.checkpoint import Checkpoint
 from outcrop_specialists.context.selection.offering import FIND_TOOLS
 from outcrop_specialists.context.skills import SKILLS_KEY
 from outcrop_specialists.roles import get_role
@@ -48,8 +49,8 @@ def verify(run: RunRecord) -> list[Checked]:
     checked = [Checked("journal", 0, "; ".join(run.damage))] if run.damage else []
     if run.about.get("kind") == "run":
         checked.append(_guarded("lead", lambda: _verify_lead(run)))
-    for start in run.records:
-        if start.type == "start" and start.body["command"] is None:
+    for start in run.records.of("start"):
+        if start.body["command"] is None:
             checked.append(_guarded(start.id, partial(_verify_specialist, run, start)))
     return checked + _unknown_exchanges(run, {one.agent for one in checked})
 
@@ -88,9 +89,24 @@ class _LeadReplay:
         tools = RecordedTools(lead_schemas(), _lead_answers(run), self.playback)
         objective, pins, known = run.about.get("objective") or "", self._pins.as_dict(), run.about.get("known", ())
         window = WindowSettings.model_validate(run.about.get("window", {}))
+        handles = [handle for event in run.events("attached") for handle in event["handles"]]
+        known = [*known, *attached_before(run.folder, handles)]
+        self.checkpoints: list[Checkpoint] = []
         self.agent = lead_agent(
-            self.playback, tools, objective, data, pins, self._tail, _turns(run), window, known=known
+            self.playback,
+            tools,
+            objective,
+            data,
+            pins,
+            self._tail,
+            _turns(run),
+            window,
+            known=known,
+            on_checkpoint=self._on_checkpoint,
         )
+
+    async def _on_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self.checkpoints.append(checkpoint)
 
     def walk(self) -> Walked:
         return walk(self.agent)
@@ -138,9 +154,24 @@ def _verify_lead(run: RunRecord) -> Checked:
         difference: str | None = f"{turns} prompts were sent, {count} are recorded"
     else:
         difference = (
-            playback.difference or replayed.damage or _lack(replayed, walked, is_finished) or _other_answer(run, walked)
+            playback.difference
+            or replayed.damage
+            or _lack(replayed, walked, is_finished)
+            or _other_checkpoints(run, replayed, is_finished)
+            or _other_answer(run, walked)
         )
     return Checked("lead", playback.compared, difference)
+
+
+def _other_checkpoints(run: RunRecord, replayed: _LeadReplay, is_finished: bool) -> str | None:
+    """The first account of a phase that is not recorded as it was made."""
+    recorded = run.events("checkpoint")
+    for number, made in enumerate(replayed.checkpoints):
+        if number < len(recorded) and made.model_dump().items() <= recorded[number].items():
+            continue
+        if number < len(recorded) or is_finished:
+            return f"checkpoint {made.number} is not recorded as it was made"
+    return None
 
 
 def _lack(replayed: _LeadReplay, walked: Walked, is_finished: bool) -> str | None:
@@ -161,7 +192,7 @@ def _other_answer(run: RunRecord, walked: Walked) -> str | None:
     if isinstance(walked.end, AgentEnd) and walked.end.answer:
         given |= walked.end.answer.model_dump(exclude={"claims"})
         is_refuted = any(claim.verdict == "refuted" for claim in run.answer.claims)
-        if given["status"] == "success" and (is_refuted or not all(outcome.is_good for outcome in run.outcomes)):
+        if given["status"] == "success" and (is_refuted or not all(outcome.is_good for outcome in run.each_outcome())):
             # As the run does it: a success is no more than partial where a dispatch failed or a figure is refuted.
             given["status"] = "partial"
     elif isinstance(walked.end, ModelError):
@@ -178,12 +209,14 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     context = dict(start.body["context"])
     pins = context.pop("pins", None)
     playback = Playback(exchanges)
-    schemas = schemas_of(role.tools, has_skills=SKILLS_KEY in context)
+    window = WindowSettings.model_validate(start.body.get("window", {}))
+    schemas = schemas_of(role.tools, has_skills=SKILLS_KEY in context, is_deferring=window.tools == "api")
     tools = RecordedTools([*schemas, FIND_TOOLS], answers_in(exchanges), playback)
     turns = start.body.get("turns", limits.AGENT_TURNS)
     objective, data = start.body["objective"], start.body["data"]
-    window = WindowSettings.model_validate(start.body.get("window", {}))
-    walked = walk(role_agent(role, playback, tools, objective, data, context, pins, turns, window))
+    attached = attached_before(run.folder, start.body.get("attached", ()))
+    agent = role_agent(role, playback, tools, objective, data, context, pins, turns, window, attachments=attached)
+    walked = walk(agent)
     difference = playback.difference or damage or _other_count(run, start.id, exchanges)
     if not difference and not playback.is_used_up:
         difference = f"the record goes on after prompt {playback.compared}, but {walked.says}"
@@ -193,11 +226,11 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
 def _other_count(run: RunRecord, dispatch_id: str, exchanges: list[Exchange]) -> str | None:
     """Whether the turns that the outcome counts are recorded. Nobody counted those of a dispatch that never ended."""
     answered = sum(exchange.response is not None for exchange in exchanges)
-    for outcome in run.outcomes:
-        if outcome.dispatch_id == dispatch_id and outcome.status != "interrupted":
-            turns = outcome.usage.get("turns", 0)
-            return f"{turns} turns were answered, {answered} are recorded" if turns != answered else None
-    return None
+    outcome = run.outcome(dispatch_id)
+    if outcome is None or outcome.status == "interrupted":
+        return None
+    turns = outcome.usage.get("turns", 0)
+    return f"{turns} turns were answered, {answered} are recorded" if turns != answered else None
 
 
 def _unknown_exchanges(run: RunRecord, known: set[str]) -> list[Checked]:
@@ -232,17 +265,16 @@ def _turns(run: RunRecord) -> int:
 
 def _lead_answers(run: RunRecord) -> Answers:
     """What each of the lead's calls gave, from the journal. Raises JournalError where an outcome is missing."""
-    ends = {record.id: record.body for record in run.records if record.type == "end"}
     answers: Answers = {}
     turn = 0
-    for body in (record.body for record in run.records if record.type == "event"):
+    for body in (record.body for record in run.records.of("event", "turn", "lead_tool")):
         if body["kind"] == "turn":
             turn += 1
         elif body["kind"] == "lead_tool" and "dispatch_id" not in body:
             answers[turn, body["call_id"]] = ToolAnswer(body["content"], body.get("is_error", False))
         elif body["kind"] == "lead_tool":
-            if body["dispatch_id"] not in ends:
+            outcome = run.outcome(body["dispatch_id"])
+            if outcome is None:
                 raise JournalError(f"the journal has no end of {body['dispatch_id']}, whose outcome the lead was given")
-            outcome = Outcome.model_validate(ends[body["dispatch_id"]])
             answers[turn, body["call_id"]] = ToolAnswer(digest(outcome))
     return answers

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outcrop import figures
+from outcrop.attaching import read_attachments, to_attach
 from outcrop.background import BackgroundLoop
 from outcrop.desk import Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
@@ -18,7 +19,7 @@ from outcrop.journal import now
 from outcrop.launching import Launcher
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.toolbox import LeadToolbox
-from outcrop.memory import Memory
+from outcrop.memory import Memory, Remembered
 from outcrop.memory import told_of as memory_block
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.objective import checked_objective
@@ -31,8 +32,9 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 from outcrop_schemas.outcome import DispatchLine, Outcome, RunOutcome
-from outcrop_specialists.agent import AgentEnd
+from outcrop_specialists.agent import Agent, AgentEnd
 from outcrop_specialists.completion import LeadAnswer
+from outcrop_specialists.context.checkpoint import Checkpoint
 from outcrop_specialists.context.skills import told_of as skills_block
 from outcrop_specialists.context.store import Store
 
@@ -43,6 +45,7 @@ class Run:
     """`await Run("clean and plot", data=["assays.csv"]).start()`, or `.start_sync()`.
 
     `model` is a name, a Model, or a mapping of roles (`lead`, a specialist's name, `default`) to either.
+    The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
     A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
@@ -55,13 +58,14 @@ class Run:
         model: ModelChoice | None = None,
         workers: int | None = None,
         pins: Mapping[str, str] | None = None,
+        attach: Sequence[str | Path] = (),
         watcher: Watcher = nobody,
         settings: Settings | None = None,
         launcher: Launcher | str = "auto",
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
     ) -> None:
-        self._objective, self._given_data = checked_objective(objective), data
+        self._objective, self._given_data, self._given_attach = checked_objective(objective), data, attach
         self._workspace = shared.workspace if shared else Workspace(workspace)
         self._settings = settings or (shared.models.settings if shared else Settings.load(self._workspace.folder))
         self._choice = model
@@ -75,6 +79,7 @@ class Run:
     async def start(self) -> RunOutcome:
         """Work until the lead completes. Cancelling ends every specialist and records the run as cancelled."""
         data = [self._workspace.data(path) for path in self._given_data]
+        attach = to_attach(self._workspace, self._given_attach)
         async with AsyncExitStack() as stack:
             shared = self._shared or await self._opened(stack)
             shared.launcher.warm()
@@ -86,17 +91,17 @@ class Run:
                 "pins": self._pins.as_dict(),
                 "turns": turns,
                 "window": window.model_dump(),
-                "known": self._known(shared.skills),
+                "known": self._known(shared.skills, facts := Memory(self._workspace.home).relevant(self._objective)),
+                "memory": [fact.line() for fact in facts],
             }
-            self.desk = await Desk.open(shared, about, data, self._watcher)
+            self.desk = await Desk.open(shared, about, data, self._watcher, attach)
             stack.push_async_callback(self.desk.close)
             if self._on_open:
                 await self._on_open(self.desk.folder)
-            return await _Work(self.desk, self._objective, data, self._pins, about["known"], self._watcher).run()
+            return await _Work(self.desk, self._objective, data, self._pins, about["known"], attach).run()
 
-    def _known(self, skills: Mapping[str, str]) -> list[str]:
+    def _known(self, skills: Mapping[str, str], facts: Sequence[Remembered]) -> list[str]:
         """What the workspace brings to every objective: its skills, and what fits of what was remembered."""
-        facts = Memory(self._workspace.home).relevant(self._objective)
         return [*([skills_block(skills)] if skills else []), *([memory_block(facts)] if facts else [])]
 
     async def _opened(self, stack: AsyncExitStack) -> Shared:
@@ -118,32 +123,18 @@ class _Work:
     """The lead at work on one open run."""
 
     def __init__(
-        self, desk: Desk, objective: str, data: Sequence[str], pins: Pins, known: Sequence[str], watcher: Watcher
+        self, desk: Desk, objective: str, data: Sequence[str], pins: Pins, known: Sequence[str], attach: Sequence[str]
     ) -> None:
-        self._desk, self._objective, self._data, self._pins, self._watcher = desk, objective, data, pins, watcher
-        self._known = known
+        self._desk, self._objective, self._data, self._pins, self._known = desk, objective, data, pins, known
         self._line = desk.gateway.line(LEAD, LEAD, pins=pins.as_dict)
-        self._store = Store(desk.folder.stored)
-        self._toolbox = LeadToolbox(desk, pins, self._store)
+        self._attach, self._store = attach, Store(desk.folder.stored)
+        self._toolbox = LeadToolbox(desk, pins, self._store, attach)
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:
-        model = _RecordedTurns(self._desk, self._line, self._desk.watcher)
-        turns = self._desk.gateway.models.parameters(LEAD).turns or limits.LEAD_TURNS
-        agent = lead_agent(
-            model,
-            self._toolbox,
-            self._objective,
-            self._data,
-            self._pins.as_dict(),
-            self._tail,
-            turns,
-            self._desk.gateway.models.window(LEAD),
-            self._store,
-            self._known,
-        )
         try:
-            end = await agent.run()
+            attached = await self._attached()
+            end = await self._agent(attached).run()
             outcome = await self._checked(self._answered(end), end)
         except ModelError as error:
             outcome = self._outcome(status_of_failure(error), errors=[f"model: {error}"])
@@ -156,8 +147,42 @@ class _Work:
         await self._desk.note("answer", {"outcome": outcome.model_dump(mode="json")})
         return outcome
 
+    async def _attached(self) -> Sequence[str]:
+        """What the lead is shown of the attached files, recorded."""
+        read = await read_attachments(self._desk.call_tool, self._desk.folder, self._attach, LEAD, is_lead=True)
+        if self._attach:
+            await self._desk.note("attached", {"paths": list(self._attach), "handles": list(read.handles)})
+        return read.texts
+
+    def _agent(self, attached: Sequence[str]) -> Agent:
+        return lead_agent(
+            _RecordedTurns(self._desk, self._line, self._desk.watcher),
+            self._toolbox,
+            self._objective,
+            self._data,
+            self._pins.as_dict(),
+            self._tail,
+            self._desk.gateway.models.parameters(LEAD).turns or limits.LEAD_TURNS,
+            self._desk.gateway.models.window(LEAD),
+            self._store,
+            [*self._known, *attached],
+            self._on_checkpoint,
+        )
+
     def _tail(self) -> list[str]:
         return render_tail(self._pins.render(), self._desk.history.render())
+
+    async def _on_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Record the account with what the record itself says: task, pins, dispatches and their files."""
+        dispatches = [
+            {
+                **_line(outcome).model_dump(include={"dispatch_id", "specialist", "objective", "status"}),
+                "artifacts": [artifact.path for artifact in outcome.artifacts],
+            }
+            for outcome in self._toolbox.outcomes
+        ]
+        task = {"objective": self._objective, "data": list(self._data), "pins": self._pins.as_dict()}
+        await self._desk.note("checkpoint", {**checkpoint.model_dump(), "task": task, "dispatches": dispatches})
 
     def _answered(self, end: AgentEnd) -> RunOutcome:
         if not isinstance(end.answer, LeadAnswer):

@@ -14,6 +14,9 @@ from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import UnknownNameError, WorkspaceError
 
+REMOVED = ".removed-"
+"""So the name of a folder begins that is being removed: no run to anybody, also where that was interrupted."""
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -41,6 +44,11 @@ class RunFolder:
     def stored(self) -> Path:
         """Where the lead's own turns go that were summed up."""
         return self.path / "stored"
+
+    @property
+    def attached(self) -> Path:
+        """What agents were shown of attached files, by content."""
+        return self.path / "attached"
 
     def transcript(self, dispatch_id: str) -> Path:
         return self.path / "transcripts" / f"{dispatch_id}.ndjson"
@@ -89,7 +97,7 @@ def all_runs(workspace: Workspace) -> list[RunFolder]:
     """The runs of a workspace, oldest first; a folder without a first record is none (its orchestrator was killed)."""
     if not workspace.runs.is_dir():
         return []
-    folders = [RunFolder(path) for path in sorted(workspace.runs.iterdir())]
+    folders = [RunFolder(path) for path in sorted(workspace.runs.iterdir()) if not path.name.startswith(REMOVED)]
     return [folder for folder in folders if folder.has_begun()]
 
 

@@ -64,7 +64,11 @@ class RoleSettings(BaseModel):
     """Who sums up the turns that are removed: the model, or a rule (extract)."""
 
     tools: Offering | None = None
-    """Which tools are offered: all, or those that the work needs (select), more being found when asked for."""
+    """Which tools are offered: all, or those that the work needs, more being found when asked for: by an index of our
+    own (select), or by the search of the model's own server (api)."""
+
+    cached_price: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
+    """What a token read from the cache costs as a share of one that is not; by default as `prices` have it."""
 
     _numbers = field_validator("*", mode="before")(no_number_is_true)
 

@@ -12,6 +12,7 @@ from outcrop.settings import LEAD
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UnknownNameError
 from outcrop_schemas.messages import ModelRequest
+from outcrop_specialists.context.checkpoint import earlier_in
 from outcrop_specialists.context.segments import SEGMENTS, Segment, estimated, scaled
 
 
@@ -60,12 +61,28 @@ def steps_of(run: RunRecord, agent: str) -> list[Step]:
     return [_step(number, exchange) for number, exchange in enumerate(exchanges, 1)]
 
 
+def checkpoints_of(run: RunRecord, agent: str) -> list[dict[str, Any]]:
+    """Each account from which an agent went on in a fresh context: `number`, `text` and the `step` that began with it;
+    of the lead also what its journal says beside it. Raises JournalError where the record is damaged."""
+    begun: dict[str, int] = {}
+    for step, exchange in enumerate(read_exchanges(run.folder.exchanges / f"{agent}.jsonl"), 1):
+        if exchange.about.get("purpose", "turn") == "turn":
+            text = earlier_in(ModelRequest.model_validate(wire.loads(exchange.request)).messages)
+            begun.setdefault(text or "", step)
+    begun.pop("", None)
+    if agent != LEAD:
+        return [{"number": number, "step": step, "text": text} for number, (text, step) in enumerate(begun.items(), 1)]
+    recorded = ({k: v for k, v in event.items() if k != "kind"} for event in run.events("checkpoint"))
+    return [{**event, "step": begun.get(event["text"])} for event in recorded]
+
+
 def window_of(run: RunRecord, agent: str) -> int:
     """How many tokens the agent's model takes, as far as the run knew."""
     if agent == LEAD:
         about: Mapping[str, Any] = run.about
     else:
-        about = next((record.body for record in run.records if record.type == "start" and record.id == agent), {})
+        start = run.records.find("start", agent)
+        about = start.body if start else {}
     return int((about.get("window") or {}).get("tokens", limits.WINDOW_TOKENS))
 
 

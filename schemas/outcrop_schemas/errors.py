@@ -4,7 +4,8 @@ OutcropError
 ├── UsageError                what was asked for makes no sense: exit status 2
 │   ├── ObjectiveError        no objective, or one that is too long
 │   ├── UnknownNameError      no such specialist, tool, run, column: closest names offered
-│   └── MissingExtraError     an optional package is not installed: what installs it is said
+│   ├── MissingExtraError     an optional package is not installed: what installs it is said
+│   └── PlanError             a plan is none, or cannot be followed; `field` names the first fault
 ├── WorkspaceError            the workspace or run folder cannot be used: exit status 1
 │   ├── WorkspaceBusyError    another run holds it
 │   ├── PathError             outside the workspace, missing, a folder, not a regular file
@@ -12,7 +13,8 @@ OutcropError
 ├── JournalError              the journal cannot be written, or is no journal
 │   └── JournalBusyError      a living orchestrator holds it
 ├── DataError                 a data file cannot be read as a table, or holds no such thing
-│   └── ArgumentError         a tool's argument does not fit the data
+│   ├── ArgumentError         a tool's argument does not fit the data
+│   └── PlanMismatchError     files are not such as a plan needs them; `misfits` has every column
 ├── ModelError                a model could not answer (`retryable` says whether again may help)
 │   ├── BudgetError           the ceiling on money or tokens leaves no room for the call
 │   ├── ContextOverflowError  the request is longer than the model's window: a smaller one may pass
@@ -75,6 +77,16 @@ class MissingExtraError(UsageError):
         super().__init__(f"{package} is not installed. It comes with: {install}")
 
 
+class PlanError(UsageError):
+    """A plan that is none, or that cannot be followed; `field` names the first fault."""
+
+    kind = "plan"
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field, self.reason = field, reason
+        super().__init__(f"{field}: {reason}")
+
+
 class WorkspaceError(OutcropError):
     """The workspace or a folder of it cannot be used."""
 
@@ -129,6 +141,16 @@ class ArgumentError(DataError):
     def __init__(self, field: str, reason: str) -> None:
         self.field, self.reason = field, reason
         super().__init__(f"{field}: {reason}")
+
+
+class PlanMismatchError(DataError):
+    """Files are not such as a plan needs them; `misfits` are records that name input, file, column and reason."""
+
+    kind = "plan_mismatch"
+
+    def __init__(self, message: str, misfits: Iterable[dict[str, Any]]) -> None:
+        self.misfits = list(misfits)
+        super().__init__(message)
 
 
 class ModelError(OutcropError):

@@ -83,12 +83,15 @@ FACTS_SAID_CHARS = 16_000
 FACTS_MEASURED_CHARS = 8_000
 STALE_RESULT_CHARS = 4_000
 STALE_FACTS_CHARS = 1_500
+CHECKPOINT_CHARS = 4_000
 STORE_BYTES = 1 << 30
 PAGE_CHARS = 20_000
 FOUND_LINES = 20
 FOUND_CHARS = 300
 ATTACHMENT_TOKENS = 20_000
 ATTACHMENTS_TOKENS = 60_000
+ATTACHMENTS_SHARE = 0.35
+ATTACHED_CHARS = 600_000
 
 SKILLS = 50
 SKILL_NAME_CHARS = 64
@@ -109,6 +112,10 @@ REQUEST_CLAUSES = 24
 # --- the agent loop --------------------------------------------------------------------------------------------------
 AGENT_TURNS = 40
 LEAD_TURNS = 100
+PLAN_STEPS = 90
+PLAN_CALLS = 200
+PLAN_INPUTS = 50
+PLAN_BYTES = 4 << 20
 INVALID_COMPLETIONS = 3
 REPEATED_CALLS = 3
 
@@ -142,6 +149,7 @@ PARTIAL_BYTES = 64 * 1024
 TRANSCRIPT_KEPT_BYTES = 32 * 1024 * 1024
 STDERR_KEPT_BYTES = 64 * 1024
 PROGRESS_PER_SECOND = 10
+JOURNAL_INDEXED_BYTES = 32 * 1024 * 1024
 MODEL_LINE_BYTES = 64 * 1024 * 1024
 
 # --- what model calls may cost ---------------------------------------------------------------------------------------
@@ -501,8 +509,8 @@ LIMITS: tuple[Limit, ...] = (
         "price of a cached token",
         CACHED_PRICE,
         "of an uncached one",
-        "outcrop_schemas.protocol",
-        "for the decision by payback",
+        "outcrop.models",
+        "for the decision by payback, where neither a setting nor a price says it",
     ),
     Limit(
         "tool results in a window",
@@ -551,7 +559,14 @@ LIMITS: tuple[Limit, ...] = (
         STALE_FACTS_CHARS,
         "characters",
         "outcrop_specialists.context.compaction",
-        "the newest that fit",
+        "files, rows and named fields first; of a result of another form the newest that fit",
+    ),
+    Limit(
+        "each part of a checkpoint",
+        CHECKPOINT_CHARS,
+        "characters",
+        "outcrop_specialists.context.checkpoint",
+        "a longer one is refused",
     ),
     Limit(
         "store of one agent",
@@ -644,6 +659,20 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop_specialists.context.attachments",
         "further ones are named",
     ),
+    Limit(
+        "all attachments in a small window",
+        ATTACHMENTS_SHARE,
+        "of the usable window",
+        "outcrop_specialists.context.attachments",
+        "further ones are named",
+    ),
+    Limit(
+        "all attachments as JSON text",
+        ATTACHED_CHARS,
+        "characters",
+        "outcrop.order",
+        "more is not what the tool gives, so nothing is attached and that is said",
+    ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),
     Limit(
@@ -690,6 +719,10 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("turns of a specialist", AGENT_TURNS, "turns", "outcrop_specialists.agent", "the work ends with what it has"),
     Limit("turns of the lead", LEAD_TURNS, "turns", "outcrop.lead.agent", "the run ends with what it has"),
+    Limit("steps of a plan", PLAN_STEPS, "steps", "outcrop_schemas.plan", "a longer plan is refused"),
+    Limit("calls of one step of a plan", PLAN_CALLS, "calls", "outcrop_schemas.plan", "a longer plan is refused"),
+    Limit("inputs of a plan", PLAN_INPUTS, "files", "outcrop_schemas.plan", "a plan with more is refused"),
+    Limit("plan file", PLAN_BYTES, "bytes", "outcrop.plans.files", "a larger file is refused"),
     Limit(
         "invalid completions",
         INVALID_COMPLETIONS,
@@ -827,6 +860,13 @@ LIMITS: tuple[Limit, ...] = (
         "with the number of bytes between them",
     ),
     Limit("stderr kept", STDERR_KEPT_BYTES, "bytes of head and of tail", "outcrop.reader", "all of it is drained"),
+    Limit(
+        "journal with an index",
+        JOURNAL_INDEXED_BYTES,
+        "bytes at least",
+        "outcrop.records",
+        "a smaller one is looked at each time it is opened",
+    ),
     Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are passed over"),
     Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.gateway", "a longer one ends the channel"),
     Limit(

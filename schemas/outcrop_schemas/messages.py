@@ -71,6 +71,14 @@ class OtherBlock(_Kept):
     type: str
 
 
+def tools_found(block: Block) -> list[str]:
+    """The names of the tools that a server's own search gave, where the block is its result."""
+    content = (block.model_extra or {}).get("content") if isinstance(block, OtherBlock) else None
+    listed = content.get("tool_references") if isinstance(content, dict) else None
+    references = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [str(one["tool_name"]) for one in references if "tool_name" in one]
+
+
 _KNOWN = {
     "text": TextBlock,
     "thinking": ThinkingBlock,
@@ -102,11 +110,16 @@ class Message(_Frozen):
 
 
 class ToolSchema(_Kept):
-    """A tool as a model sees it; `input_schema` is a JSON schema."""
+    """A tool as a model sees it; `input_schema` is a JSON schema.
+
+    With `defer_loading` a model that searches tools itself sees it only once it has found it.
+    """
 
     name: str
     description: str
     input_schema: dict[str, Any]
+    # Not False where it is not said: what was recorded before there was such a field has the same bytes.
+    defer_loading: bool | None = None
 
 
 class ToolChoice(_Kept):
@@ -131,6 +144,11 @@ class ModelRequest(_Frozen):
     tool_choice: ToolChoice | None = None
     tail_blocks: int = Field(default=0, exclude=True, ge=0)
     purpose: Literal["turn", "compaction"] = Field(default="turn", exclude=True)
+
+    def tools_seen(self) -> list[ToolSchema]:
+        """The tools that the prompt holds: all but those that were deferred and not found so far."""
+        found = {name for message in self.messages for block in message.content for name in tools_found(block)}
+        return [tool for tool in self.tools if not tool.defer_loading or tool.name in found]
 
     def as_bytes(self) -> bytes:
         """The request as compact JSON: what is recorded, hashed and compared."""

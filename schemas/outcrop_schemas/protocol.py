@@ -29,13 +29,13 @@ class ModelChannel(_Wire):
 
 
 Summaries = Literal["model", "extract"]
-Offering = Literal["all", "select"]
+Offering = Literal["all", "select", "api"]
 
 
 class WindowSettings(_Wire):
     """What an agent should know of its model's window: its size in tokens, what a cached token costs as a share of an
-    uncached one, who writes summaries (`extract` is by rule, without a model), and which tools are offered: all, or
-    those that the work needs (`select`)."""
+    uncached one, who writes summaries (`extract` is by rule, without a model), and which tools are offered: all, those
+    that the work needs (`select`), or a few and the search of the model's own server for the others (`api`)."""
 
     tokens: int = limits.WINDOW_TOKENS
     cached_price: float = limits.CACHED_PRICE
@@ -55,14 +55,18 @@ class DispatchLimits(_Wire):
 
 
 class ToolCall(_Wire):
-    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process."""
+    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process, and
+    how attachments are read (`attach`)."""
 
     tool: str
     arguments: dict[str, Any] = {}
 
 
 class Dispatch(_Wire):
-    """The request: one line on the child's stdin, then end of file."""
+    """The request: one line on the child's stdin, then end of file.
+
+    `attachments` are texts, each headed by its file.
+    """
 
     type: Literal["dispatch"] = "dispatch"
     protocol: Literal[1] = 1
@@ -70,6 +74,7 @@ class Dispatch(_Wire):
     specialist: str
     objective: str
     context: dict[str, Any] = {}
+    attachments: list[str] = []
     workspace: str
     results_dir: str
     limits: DispatchLimits

@@ -21,9 +21,7 @@ from outcrop_schemas.messages import (
     Message,
     ModelRequest,
     ModelResponse,
-    RedactedThinkingBlock,
     TextBlock,
-    ThinkingBlock,
     ToolResultBlock,
     ToolSchema,
     ToolUseBlock,
@@ -31,11 +29,14 @@ from outcrop_schemas.messages import (
 )
 from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.completion import COMPLETE, complete_tool, first_fault
+from outcrop_specialists.context.checkpoint import CHECKPOINT, OnCheckpoint, Phases, told_to_nobody
 from outcrop_specialists.context.compaction import Compactor
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.summary import request_for_summary
 from outcrop_specialists.context.window import ContextWindow
-from outcrop_specialists.turns import appended, carries_calls, sendable
+from outcrop_specialists.server_calls import is_call
+from outcrop_specialists.tools.registry import projection_of
+from outcrop_specialists.turns import appended, carries_calls, cut_off, refusal, sendable
 
 Stop = Literal[
     "completed", "turn_limit", "invalid_completion", "no_completion", "repeated_call", "max_tokens", "refusal"
@@ -86,7 +87,8 @@ class Agent:
 
     `tail` gives texts that follow the conversation in every request and change from turn to turn (pins, the lead's
     history): they stand after the part of the prompt that a server can cache, and are not kept in the conversation.
-    `window` says how much the model takes at a time, `store` is where turns go that are summed up.
+    `window` says how much the model takes at a time, `store` is where turns go that are summed up; `on_checkpoint` is
+    told of each account from which the work goes on in a fresh context.
     """
 
     def __init__(
@@ -101,12 +103,15 @@ class Agent:
         tail: Callable[[], Sequence[str]] = tuple,
         window: WindowSettings | None = None,
         store: Store | None = None,
+        on_checkpoint: OnCheckpoint = told_to_nobody,
     ) -> None:
         self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
         self._system, self._tail = system, tail
         settings = window or WindowSettings()
         summarise = self._summarised if settings.summaries == "model" else None
-        self._window = ContextWindow(settings, Compactor(store or Store(None), summarise), max_turns)
+        compactor = Compactor(store or Store(None), summarise, projection_of)
+        self._window = ContextWindow(settings, compactor, max_turns)
+        self._phases = Phases(compactor, on_checkpoint)
         self._summaries = Usage()
         self._complete_tool = complete_tool(answer)  # type: ignore[arg-type]
         self._texts: list[str] = []
@@ -150,6 +155,7 @@ class Agent:
         request = self._with(self._texts)
         shorter = await self._window.fitting(request, self._messages)
         if shorter:
+            await self._phases.after_compaction(self._messages, shorter)
             self._messages = shorter
             request = self._with(self._texts)
         try:
@@ -158,13 +164,16 @@ class Agent:
             smaller = await self._window.smaller(self._messages)
             if smaller is None:
                 raise
+            await self._phases.after_compaction(self._messages, smaller)
             self._messages = smaller
         return await self._asked(self.request())
 
     async def _asked(self, request: ModelRequest) -> ModelResponse:
         self._window.asked(request)
         response = await self._model.create(request)
-        self._window.answered(response.usage)
+        if not any(is_call(block) for block in response.content):
+            # A turn in which the server worked too read its prompt more than once: its account is no measure of it.
+            self._window.answered(response.usage)
         return response
 
     async def _summarised(self, task: Sequence[str], before: str | None, removed: Sequence[Message]) -> str:
@@ -177,7 +186,7 @@ class Agent:
     async def _take(self, response: ModelResponse) -> AgentEnd | None:
         """Act on one turn; the end of the work, if this was it."""
         if response.stop_reason == "refusal":
-            return AgentEnd("refusal", None, _refusal(response))
+            return AgentEnd("refusal", None, refusal(response))
         if response.stop_reason == "max_tokens":
             return self._cut_off(response)
         said = sendable(response, self._ids)
@@ -202,7 +211,7 @@ class Agent:
             ToolResultBlock(tool_use_id=c.id, content=answers[c.id].content, is_error=answers[c.id].is_error)
             for c in calls
         ]
-        self._messages.append(Message(role="user", content=results))
+        self._messages = await self._phases.after_turn([*self._messages, Message(role="user", content=results)])
         return end
 
     def _not_carried_out(self, calls: Sequence[ToolUseBlock], stop_reason: str | None) -> AgentEnd | None:
@@ -216,16 +225,7 @@ class Agent:
 
     def _cut_off(self, response: ModelResponse) -> AgentEnd | None:
         """A turn that ended at its limit of tokens: half a call, or half of the calls, is never carried out."""
-        said: list[Block] = [
-            block
-            for block in response.content
-            if (isinstance(block, TextBlock) and block.text.strip())
-            or (isinstance(block, ThinkingBlock) and block.signature)
-            or isinstance(block, RedactedThinkingBlock)
-        ]
-        if not said or not isinstance(said[-1], TextBlock):
-            said.append(TextBlock(text="(cut off)"))
-        self._messages = appended(self._messages, said)
+        self._messages = appended(self._messages, cut_off(response))
         used = response.usage.output_tokens
         return self._fault(AgentEnd("max_tokens", None, f"turns were cut off at {used} tokens of output"), CUT_OFF)
 
@@ -271,6 +271,8 @@ class Agent:
 
     async def _call(self, call: ToolUseBlock) -> ToolAnswer:
         try:
+            if call.name == CHECKPOINT.name:
+                return ToolAnswer(self._phases.ask(call.input))
             return ToolAnswer(await self._toolbox.call(call.name, call.input, call.id))
         except OutcropError as error:
             return ToolAnswer(error_text(error.kind, str(error), field=getattr(error, "field", None)), is_error=True)
@@ -280,10 +282,3 @@ def error_text(kind: str, message: str, *, field: str | None = None) -> str:
     """A typed error as a model sees it."""
     error = {"type": kind, "message": message, **({"field": field} if field else {})}
     return wire.dumps({"error": error}).decode()
-
-
-def _refusal(response: ModelResponse) -> str:
-    """What the server says of a refusal, where it says anything."""
-    details = (response.model_extra or {}).get("stop_details") or {}
-    found = [str(details[key]) for key in ("category", "explanation") if details.get(key)]
-    return "the model refused to go on" + (f": {': '.join(found)}" if found else "")

@@ -14,6 +14,8 @@ PINS = "Pinned facts:\n"
 SKILLS = "Skills (read one with read_skill before you follow it):\n"
 MEMORY = "Remembered from earlier runs:\n"
 ATTACHMENT = "Attachment "
+ATTACH = "attach"
+"""The call that has attachments read in a specialist process."""
 EARLIER = "Summary of the work so far"
 HISTORY = "Dispatches so far (oldest first; do not repeat one that succeeded):\n"
 
@@ -24,10 +26,13 @@ def opening(
     context: Mapping[str, Any] | None = None,
     pins: Mapping[str, str] | None = None,
     known: Sequence[str] = (),
+    attachments: Sequence[str] = (),
 ) -> list[str]:
-    """The text blocks of the first user message. `known` are blocks of skills and memory."""
+    """The text blocks of the first user message. `known` are blocks of skills and memory; `attachments`, which may be
+    long, stand before what is asked."""
     blocks = [pinned(pins)] if pins else []
     blocks += known
+    blocks += attachments
     blocks.append(f"{OBJECTIVE}{objective}")
     if data:
         blocks.append(DATA + "\n".join(f"- {path}" for path in data))

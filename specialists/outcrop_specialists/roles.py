@@ -11,14 +11,16 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import UnknownNameError
 from outcrop_specialists.tools.base import Tool
 from outcrop_specialists.tools.registry import tools_of
+from outcrop_specialists.views import OF_THE_WORK, StateField
 
 
 @dataclass(frozen=True)
 class Role:
-    """One specialist."""
+    """One specialist. `view` names the fields of the run's state that stand in its briefs."""
 
     name: str
     purpose: str
+    view: frozenset[StateField] = OF_THE_WORK
 
     @cached_property
     def tools(self) -> list[Tool]:

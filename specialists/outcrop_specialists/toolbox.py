@@ -23,7 +23,8 @@ from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.columns import censoring
 from outcrop_specialists.completion import checked
-from outcrop_specialists.context.selection.offering import FIND_TOOLS, Offering
+from outcrop_specialists.context.checkpoint import CHECKPOINT
+from outcrop_specialists.context.selection.offering import ALWAYS, FIND_TOOLS, Offering
 from outcrop_specialists.context.skills import READ_SKILL, SkillArguments, read_skill
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import READ_RESULT, ReadArguments, read_result
@@ -52,9 +53,11 @@ class SpecialistToolbox:
         *,
         has_skills: bool = False,
         offering: Offering | None = None,
+        is_deferring: bool = False,
     ) -> None:
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._context, self._on_call, self._store, self._has_skills = context, on_call, store, has_skills
+        self._is_deferring = is_deferring
         self._offering = offering if offering and offering.is_selecting else None
         self.artifacts: dict[str, Artifact] = {}
         self.claims: list[Claim] = []
@@ -64,7 +67,7 @@ class SpecialistToolbox:
 
     def schemas(self) -> list[ToolSchema]:
         if self._offering is None:
-            return schemas_of(self._tools.values(), has_skills=self._has_skills)
+            return schemas_of(self._tools.values(), has_skills=self._has_skills, is_deferring=self._is_deferring)
         # What is always there stands first: the list then only grows at its end.
         chosen = [self._tools[name] for name in self._offering.offered]
         return [FIND_TOOLS, *schemas_of([], has_skills=self._has_skills), *(tool.schema() for tool in chosen)]
@@ -92,9 +95,15 @@ class SpecialistToolbox:
         return text if tool.pages else bounded(text, self._store)
 
 
-def schemas_of(tools: Iterable[Tool], *, has_skills: bool = False) -> list[ToolSchema]:
-    """What a specialist with these tools is offered (`complete` is the agent loop's)."""
-    return [*(tool.schema() for tool in tools), READ_RESULT, *([READ_SKILL] if has_skills else [])]
+def schemas_of(tools: Iterable[Tool], *, has_skills: bool = False, is_deferring: bool = False) -> list[ToolSchema]:
+    """What a specialist with these tools is offered; the agent loop carries out `checkpoint`, and adds `complete`.
+
+    With `is_deferring` many tools, but for those that are always there, are left to the search of the model's server.
+    """
+    schemas = [tool.schema() for tool in tools]
+    if is_deferring and len(schemas) > limits.TOOLS_ALL_OFFERED:
+        schemas = [one if one.name in ALWAYS else one.model_copy(update={"defer_loading": True}) for one in schemas]
+    return [*schemas, READ_RESULT, *([READ_SKILL] if has_skills else []), CHECKPOINT]
 
 
 def bounded(text: str, store: Store) -> str:

@@ -19,11 +19,11 @@ from outcrop_schemas.messages import (
     ThinkingBlock,
     ToolUseBlock,
 )
+from outcrop_specialists.server_calls import NOTHING, answered
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS = 128
-NOTHING = "(nothing)"
 
 
 def carries_calls(response: ModelResponse) -> bool:
@@ -49,6 +49,30 @@ def sendable(response: ModelResponse, known_ids: set[str]) -> list[Block]:
     if isinstance(last, TextBlock) and last.text != last.text.rstrip():
         made[-1] = last.model_copy(update={"text": last.text.rstrip()})
     return made
+
+
+def cut_off(response: ModelResponse) -> list[Block]:
+    """What may stay of a turn that ended at its limit of tokens: no call of ours, none of the server's without its
+    result, and no thinking without its signature."""
+    whole = answered(response.content)
+    said: list[Block] = [
+        block
+        for block in response.content
+        if (isinstance(block, TextBlock) and block.text.strip())
+        or (isinstance(block, ThinkingBlock) and block.signature)
+        or isinstance(block, RedactedThinkingBlock)
+        or block in whole
+    ]
+    if not said or not isinstance(said[-1], TextBlock):
+        said.append(TextBlock(text="(cut off)"))
+    return said
+
+
+def refusal(response: ModelResponse) -> str:
+    """What the server says of a refusal, where it says anything."""
+    details = (response.model_extra or {}).get("stop_details") or {}
+    found = [str(details[key]) for key in ("category", "explanation") if details.get(key)]
+    return "the model refused to go on" + (f": {': '.join(found)}" if found else "")
 
 
 def appended(messages: Sequence[Message], said: Sequence[Block]) -> list[Message]:

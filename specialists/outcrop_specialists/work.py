@@ -10,16 +10,19 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import ModelError, ProtocolError
 from outcrop_schemas.protocol import Artifact, Completion, Dispatch, Log, WindowSettings
 from outcrop_specialists.agent import Agent, AgentEnd, Asks, Toolbox
-from outcrop_specialists.brief import opening, pinned
+from outcrop_specialists.brief import ATTACH, opening, pinned
 from outcrop_specialists.channel import ChannelModel
 from outcrop_specialists.citing import claims_cited
-from outcrop_specialists.completion import SpecialistAnswer
+from outcrop_specialists.completion import SpecialistAnswer, checked
+from outcrop_specialists.context.attachments import AttachArguments, attached
+from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.context.skills import SKILLS_KEY, told_of
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
+from outcrop_specialists.table_fit import FIT, FitArguments, fit_table
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
@@ -41,6 +44,7 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
         store,
         has_skills=SKILLS_KEY in request.context,
         offering=_offering(role, request, stream),
+        is_deferring=request.limits.window.tools == "api",
     )
     agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox, store)
     try:
@@ -53,11 +57,11 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
 
 
 def _offering(role: Role, request: Dispatch, stream: Stream) -> Offering | None:
-    """What of the role's tools the objective needs; None where all are offered."""
-    if request.limits.window.tools == "all":
+    """What of the role's tools the objective needs; None where it is not we who choose."""
+    if request.limits.window.tools != "select":
         return None
     cache = cache_folder(Path(request.workspace).resolve(), "tools")
-    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache)
+    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache, find_embedder())
     offering.begin(request.objective)
     return offering
 
@@ -67,7 +71,19 @@ def specialist_agent(role: Role, request: Dispatch, model: ChannelModel, toolbox
     context = dict(request.context)
     data, pins = context.pop("data", []), context.pop("pins", None)
     told = request.limits
-    return role_agent(role, model, toolbox, request.objective, data, context, pins, told.turns, told.window, store)
+    return role_agent(
+        role,
+        model,
+        toolbox,
+        request.objective,
+        data,
+        context,
+        pins,
+        told.turns,
+        told.window,
+        store,
+        request.attachments,
+    )
 
 
 def role_agent(
@@ -81,6 +97,7 @@ def role_agent(
     turns: int,
     window: WindowSettings,
     store: Store | None = None,
+    attachments: Sequence[str] = (),
 ) -> Agent:
     """The agent of a role; pins stand at the start and at the end of all that it sees. Without a store (in a replay)
     nothing is put aside again."""
@@ -90,7 +107,7 @@ def role_agent(
         model,
         toolbox,
         system=role.prompt(turns),
-        opening=opening(objective, data, context, pins, [told_of(skills)] if skills else []),
+        opening=opening(objective, data, context, pins, [told_of(skills)] if skills else [], attachments),
         answer=SpecialistAnswer,
         max_turns=turns,
         tail=lambda: [pinned(pins)] if pins else [],
@@ -102,6 +119,12 @@ def role_agent(
 def answer_call(request: Dispatch, stream: Stream) -> Completion:
     """Run the one tool that the request names. Raises OutcropError."""
     assert request.call is not None
+    if request.call.tool == ATTACH:
+        texts = attached(_context(request, stream), checked(AttachArguments, request.call.arguments))
+        return Completion(dispatch_id=request.dispatch_id, status="success", results={"texts": texts})
+    if request.call.tool == FIT:
+        found = fit_table(_context(request, stream), checked(FitArguments, request.call.arguments))
+        return Completion(dispatch_id=request.dispatch_id, status="success", results=found)
     tool = get_tool(request.call.tool)
     stream.progress(tool.name, tool=tool.name)
     result = run_tool(tool, _context(request, stream), request.call.arguments)

@@ -48,3 +48,23 @@ def test_pins_of_a_workspace_are_listed_changed_and_refused(outcrop: Command, wo
         refused = outcrop("pins", *arguments)
         assert (refused.returncode, words in refused.stderr) == (2, True), refused.stderr
     assert json.loads(outcrop("pins", "--json").stdout) == {"unit": "g/t"}
+
+
+def test_an_attached_text_is_counted_and_the_run_is_the_same_from_its_record(outcrop: Command, workspace: Path) -> None:
+    (workspace / "assays.csv").write_text("sample,Au\na,1.5\nb,2.5\nc,0.5\n")
+    (workspace / "notes.txt").write_text("The laboratory repeats each tenth sample; its batch is LB-2291.\n")
+    done = outcrop("run", "summarise Au", "--data", "assays.csv", "--attach", "notes.txt", "--model", "offline")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(outcrop("context", "last", "--json").stdout)
+    assert all(step["attachments"] > 0 for step in document["steps"])
+    assert "LB-2291" in outcrop("show", "last", "--prompt").stdout
+    assert "Attached: notes.txt" in outcrop("show", "last").stdout
+    assert outcrop("replay", "last", "--verify").returncode == 0
+    assert "there is no checkpoint" in outcrop("context", "last", "--checkpoints").stdout
+    arguments = ("--objective", "summarise Au", "--data", "assays.csv", "--model", "offline")
+    assert outcrop("dispatch", "analytics", *arguments, "--attach", "notes.txt").returncode == 0
+    document = json.loads(outcrop("context", "last", "d0001", "--json").stdout)
+    assert document["steps"][0]["attachments"] > 0
+    for missing in (("run", "summarise Au"), ("dispatch", "analytics", "--objective", "summarise Au")):
+        refused = outcrop(*missing, "--model", "offline", "--attach", "nots.txt")
+        assert (refused.returncode, "did you mean notes.txt" in refused.stderr) == (1, True), refused.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,10 +18,10 @@ from servers.messages_api import MessagesApi
 from servers.turns import answer, call
 
 from outcrop.batch import Batch
-from outcrop.journal import read
 from outcrop.ledger import spent_in
 from outcrop.models.api_batch import known_by
 from outcrop.prices import public_prices
+from outcrop.records import read
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop_schemas.errors import UsageError
@@ -43,10 +44,11 @@ def pin_first(body: Any) -> Any:
 
 
 def dispatch_first(body: Any) -> Any:
-    """A lead that hands out one piece of work; a specialist that completes at once."""
+    """A lead that hands out one piece of work, of each job another; a specialist that completes at once."""
     is_lead = any(tool["name"] == "dispatch" for tool in body["tools"])
     if is_lead and len(body["messages"]) == 1:
-        return answer(call("dispatch", specialist="analytics", objective="summarise Au", data=["t.csv"]))
+        [objective] = set(re.findall(r"summarise Au, part \d", json.dumps(body["messages"])))
+        return answer(call("dispatch", specialist="analytics", objective=objective, data=["t.csv"]))
     return complete(body)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from outcrop.batch import Batch, Line, read_jobs
-from outcrop.journal import read
 from outcrop.models.scripted import turn
+from outcrop.records import read
 from outcrop.recovery import open_run
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import JournalError, PathError, UsageError

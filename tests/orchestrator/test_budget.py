@@ -23,10 +23,10 @@ from servers.turns import answer, call, in_turn
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.budget import Amount, Budget, Ceiling
-from outcrop.journal import read
 from outcrop.ledger import RunLedger, Terms, accounts_in, spent_in
 from outcrop.models.scripted import turn
 from outcrop.prices import Price, most_input_tokens, public_prices
+from outcrop.records import read
 from outcrop.recovery import RunRecord, open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder

@@ -32,6 +32,7 @@ from outcrop_schemas.messages import (
 from outcrop_schemas.outcome import RunOutcome
 from outcrop_specialists.brief import EARLIER
 from outcrop_specialists.context.segments import estimated, scaled
+from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.roles import get_role
 
 CHARS_A_TOKEN = 3.7
@@ -156,6 +157,9 @@ async def test_a_specialist_is_offered_what_its_work_needs_and_finds_the_rest(wo
     assert "missing" in results
     assert '\\"type\\":\\"unknown_name\\"' in results
     assert '"tools\\":\\"select\\"' in log
+    embedder = find_embedder()
+    assert ("embedder" in log) == (embedder is not None)
+    assert embedder is None or embedder.name in log
     assert '\\"missed\\":\\"check_missing\\"' in log
     checked = await asyncio.to_thread(verify, open_run(folder))
     assert [each.difference for each in checked] == [None]

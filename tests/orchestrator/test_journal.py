@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from outcrop.history import History
-from outcrop.journal import Journal, decode, encode, read
+from outcrop.journal import Journal, encode
+from outcrop.records import decode, read
 from outcrop.recovery import open_run
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import JournalError

@@ -95,6 +95,7 @@ async def test_the_lead_has_its_own_tools_and_no_others(finished: Any) -> None:
         "remember",
         "read_result",
         "read_skill",
+        "checkpoint",
         "complete",
     ]
 

@@ -17,10 +17,10 @@ from servers.turns import answer, call, in_turn, text
 
 from outcrop import Run, ScriptedModel
 from outcrop.exchanges import read_exchanges
-from outcrop.journal import read
 from outcrop.ledger import accounts_in
 from outcrop.models import ModelTable
 from outcrop.models.scripted import turn
+from outcrop.records import read
 from outcrop.recovery import open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
@@ -28,6 +28,7 @@ from outcrop.settings import Settings, effective, is_model_chosen
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import RunOutcome
+from outcrop_specialists.context.compaction import Window, decide
 
 FILE = """
 workers = 4
@@ -339,3 +340,34 @@ async def test_a_request_that_is_wrong_is_wrong_for_any_model(workspace: Path, m
     assert outcome.status == "error"
     assert "messages: no" in outcome.errors[0]
     assert len(api.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "share"),
+    [
+        ('model = "claude-opus-5-5"', 0.05),
+        ('model = "claude-opus-5-5"\n[roles.default]\ncached_price = 0.3', 0.3),
+        ('model = "claude-opus-5-5"\n[roles.analytics]\ncached_price = 0', 0.0),
+        ('model = "anthropic:mine"', limits.CACHED_PRICE),
+        ('model = "anthropic:mine"\n[prices.mine]\ninput = 4\noutput = 8\ncache_read = 1', 0.25),
+        # What is not given of a price follows from its input, never too low.
+        ('model = "anthropic:mine"\n[prices.mine]\ninput = 4\noutput = 8', 1.0),
+        ('model = "anthropic:mine"\n[prices.mine]\ninput = 0\noutput = 0', limits.CACHED_PRICE),
+        ('model = "offline"', limits.CACHED_PRICE),
+    ],
+)
+def test_a_cached_token_counts_what_it_costs(tmp_path: Path, written: str, share: float) -> None:
+    models = ModelTable(settings=Settings.load(stored(tmp_path, written)))
+    assert models.window("analytics").cached_price == share
+
+
+@pytest.mark.parametrize("value", ["-0.1", "1.5", "true", "nan", "'cheap'"])
+def test_a_share_that_is_none_is_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(UsageError, match=r"roles\.lead\.cached_price"):
+        Settings.load(stored(tmp_path, f"[roles.lead]\ncached_price = {value}"))
+
+
+def test_whether_a_compaction_pays_goes_by_the_price_that_is_set() -> None:
+    window = Window(100_000, 0)
+    said = {share: decide(75_000, window, 40_000, 12, share) for share in (0.05, 0.1, 0.5)}
+    assert said == {0.05: "no", 0.1: "pays", 0.5: "pays"}

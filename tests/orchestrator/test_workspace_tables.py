@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outcrop.desk import _hashes
+from outcrop.about import hashes
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import PathError
 
@@ -18,7 +18,7 @@ def test_a_table_of_a_file_keeps_its_name_and_is_hashed_as_its_file(workspace: P
     found = Workspace(workspace)
     assert found.data("in/../in/b.csv#Sheet 1") == "in/b.csv#Sheet 1"
     assert found.data("c#1.csv") == "c#1.csv"
-    one, other = _hashes(found, ["in/b.csv#Sheet 1", "c#1.csv"])
+    one, other = hashes(found, ["in/b.csv#Sheet 1", "c#1.csv"])
     assert (one["path"], other["path"]) == ("in/b.csv#Sheet 1", "c#1.csv")
     assert (one["sha256"], one["bytes"]) == (other["sha256"], 8)
     assert found.results_of(["in/b.csv#a/b"]) == [workspace / "in" / "results"]

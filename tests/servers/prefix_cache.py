@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
+from servers import tool_search
+
 _LOOKBACK_BLOCKS = 20
 _SECONDS = {"5m": 300.0, "1h": 3_600.0}
 _BYTES_PER_TOKEN = 4
@@ -69,11 +71,10 @@ class PrefixCache:
 
 def _blocks(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """All blocks in the order of the cache: tools, system, messages."""
-    for tool in body.get("tools") or []:
-        yield "tool", tool
+    yield from tool_search.seen_blocks(body)
     system = body.get("system") or []
     for block in [{"type": "text", "text": system}] if isinstance(system, str) else system:
         yield "system", block
     for message in body["messages"]:
         for block in message["content"]:
-            yield message["role"], block
+            yield message["role"], tool_search.expanded(body, block)

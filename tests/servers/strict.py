@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from servers import tool_search
 from servers.strict_schema import schema_faults
 
 _PARAMETERS = {
@@ -24,8 +25,10 @@ _FIELDS = {
     "redacted_thinking": {"data"},
     "tool_use": {"id", "name", "input", "cache_control", "caller"},
     "tool_result": {"tool_use_id", "content", "is_error", "cache_control"},
+    "server_tool_use": {"id", "name", "input", "cache_control", "caller"},
+    "tool_search_tool_result": {"tool_use_id", "content", "cache_control"},
 }
-_USER, _ASSISTANT = {"text", "tool_result"}, {"text", "thinking", "redacted_thinking", "tool_use"}
+_USER, _ASSISTANT = {"text", "tool_result"}, set(_FIELDS) - {"tool_result"}
 MOST_BREAKPOINTS = 4
 
 
@@ -49,6 +52,7 @@ def _faults(body: Mapping[str, Any]) -> Iterator[str]:
     yield from _system_faults(body.get("system"))
     yield from _tool_faults(body)
     yield from _message_faults(body)
+    yield from tool_search.message_faults(body)
     yield from _thinking_faults(body)
     if breakpoints(body) > MOST_BREAKPOINTS:
         yield f"A maximum of 4 blocks with cache_control may be provided. Found {breakpoints(body)}."
@@ -88,6 +92,10 @@ def _tool_faults(body: Mapping[str, Any]) -> Iterator[str]:
     for number, tool in enumerate(body.get("tools") or []):
         where = f"tools.{number}"
         names.append(tool.get("name"))
+        if tool_search.is_search(tool):
+            continue
+        if tool.get("type", "custom") != "custom":
+            yield f"{where}.type: {tool['type']!r} is no tool of this server"
         if not _NAME.match(tool.get("name") or ""):
             yield f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$': {tool.get('name')!r}"
         if not isinstance(tool.get("description", ""), str):
@@ -104,6 +112,7 @@ def _tool_faults(body: Mapping[str, Any]) -> Iterator[str]:
         yield from schema_faults(schema, schema, f"{where}.input_schema")
     if len(set(names)) < len(names):
         yield f"tools: Tool names must be unique: {sorted(names)}"
+    yield from tool_search.tool_faults(body.get("tools") or [])
     yield from _choice_faults(body.get("tool_choice"), names, body)
 
 

@@ -72,6 +72,7 @@ def _block_events(index: int, block: dict[str, Any]) -> Iterator[tuple[str, dict
         "text": {"text": ""},
         "thinking": {"thinking": "", "signature": ""},
         "tool_use": {"input": {}},
+        "server_tool_use": {"input": {}},
     }.get(kind, {})
     yield "content_block_start", {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
     for delta in _deltas(block):
@@ -86,7 +87,7 @@ def _deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
     elif kind == "thinking":
         yield from ({"type": "thinking_delta", "thinking": piece} for piece in _pieces(block["thinking"]))
         yield {"type": "signature_delta", "signature": block["signature"]}
-    elif kind == "tool_use":
+    elif kind in ("tool_use", "server_tool_use"):
         written = block.get("raw_input") or json.dumps(block["input"])
         yield from ({"type": "input_json_delta", "partial_json": piece} for piece in _pieces(written))
 

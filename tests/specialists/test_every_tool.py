@@ -16,10 +16,13 @@ import pytest
 
 from outcrop.lead.toolbox import without_rows
 from outcrop_schemas import limits, wire
+from outcrop_schemas.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
+from outcrop_specialists.context.compaction import Compactor
+from outcrop_specialists.context.store import Store
 from outcrop_specialists.roles import ROLES
 from outcrop_specialists.toolbox import run_tool
-from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.registry import FAMILIES, NAMES, get_tool
+from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.registry import FAMILIES, NAMES, get_tool, projection_of
 
 RESULT_CHARS, ANSWER_CHARS = 1_200, 4_000
 """Of a table of few columns and many groups, which is told whole; of a wide one all is within limits.ANSWER_CHARS."""
@@ -281,6 +284,7 @@ def check(context: ToolContext, table: str, name: str, given: dict[str, Any]) ->
     arguments = {**({"path": table} if "path" in tool.arguments.model_fields else {}), **given}
     found = run_tool(tool, context, arguments)
     results, answer = wire.dumps(found.results).decode(), wire.dumps(found.as_json()).decode()
+    check_what_stays(name, found, answer)
     is_wide = table != "many.csv" and not tool.told_whole
     if is_wide:
         assert len(answer) <= limits.ANSWER_CHARS, answer
@@ -294,6 +298,29 @@ def check(context: ToolContext, table: str, name: str, given: dict[str, Any]) ->
         again = run_tool(tool, context, arguments)
         assert wire.dumps(again.as_json()).decode() == answer
         assert {path: path.read_bytes() for path in written} == written
+
+
+def check_what_stays(name: str, found: ToolResult, answer: str) -> None:
+    """Of a result that went stale: the files and their rows, the rows worked on, and the fields that the tool names."""
+    padded = wire.dumps({**wire.loads(answer), "padding": "word " * 1_000}).decode()
+    messages = [Message(role="user", content=[TextBlock(text="go")])]
+    for number in range(limits.KEPT_TURNS + 2):
+        use = ToolUseBlock(id=f"t{number}", name=name, input={})
+        result = ToolResultBlock(tool_use_id=use.id, content="later" if number else padded)
+        messages += [Message(role="assistant", content=[use]), Message(role="user", content=[result])]
+    [stale] = Compactor(Store(None), projections=projection_of).without_stale_results(messages)[2].content
+    assert isinstance(stale, ToolResultBlock)
+    assert len(stale.content) <= limits.STALE_FACTS_CHARS + 100
+    kept = stale.content.split("\n")
+    assert kept[0].startswith("[put aside: ")
+    for number, artifact in enumerate(found.artifacts):
+        assert f"artifacts[{number}].path = {artifact.path}" in kept
+        assert artifact.rows is None or f"artifacts[{number}].rows = {artifact.rows}" in kept
+    for key, value in found.results.items():
+        if "rows" in key and isinstance(value, int) and not isinstance(value, bool):
+            assert f"results.{key} = {value}" in kept
+    for key in set(projection_of(name)).intersection(found.results):
+        assert not found.results[key] or any(line.startswith(f"results.{key}") for line in kept)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -88,6 +88,7 @@ def schema(options: Namespace) -> int:
 
     from outcrop_schemas.journal import JournalRecord
     from outcrop_schemas.outcome import Outcome
+    from outcrop_schemas.plan import Plan
     from outcrop_schemas.protocol import Completion, Dispatch, StreamMessage
 
     adapters: dict[str, TypeAdapter[Any]] = {
@@ -96,6 +97,7 @@ def schema(options: Namespace) -> int:
         "completion": TypeAdapter(Completion),
         "outcome": TypeAdapter(Outcome),
         "journal": TypeAdapter(JournalRecord),
+        "plan": TypeAdapter(Plan),
     }
     found = adapters[options.name].json_schema()
     say_json_pretty({"$schema": "https://json-schema.org/draft/2020-12/schema", **found})

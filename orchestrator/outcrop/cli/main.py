@@ -99,9 +99,36 @@ def _workspace(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _attach(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--attach",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="files whose text (of a data file its profile, no rows) is shown at the start",
+    )
+
+
+def _map(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="the column NEW of a data file stands for OLD of the plan",
+    )
+
+
 def _add_work(commands: Commands) -> None:
     run = _add(commands, "run", "work:run", "answer a research objective about tables")
-    run.add_argument("objective", metavar="OBJECTIVE", help="what to find out, in plain words; - reads it from stdin")
+    run.add_argument(
+        "objective", nargs="?", metavar="OBJECTIVE", help="what to find out, in plain words; - reads it from stdin"
+    )
+    run.add_argument(
+        "--plan", metavar="PLAN", help="instead of an objective: do what a plan (of export-plan) has, without a model"
+    )
+    _map(run)
     run.add_argument(
         "--data", nargs="+", action="extend", default=[], metavar="FILE", help="data files in the workspace"
     )
@@ -111,6 +138,8 @@ def _add_work(commands: Commands) -> None:
     run.add_argument(
         "--pin", action="append", default=[], metavar="KEY=VALUE", help="a fact to keep word for word in every request"
     )
+
+    _attach(run)
 
     pins = _add(commands, "pins", "work:pins", "list or change the facts that hold for every run in this workspace")
     pins.add_argument("pin", nargs="*", metavar="KEY=VALUE", help="pin these; nothing lists what is pinned")
@@ -132,6 +161,7 @@ def _add_work(commands: Commands) -> None:
     )
     _workspace(dispatch)
     add_settings(dispatch)
+    _attach(dispatch)
     dispatch.add_argument(
         "--timeout", type=float, default=600.0, metavar="S", help="wall-clock limit in seconds (default 600)"
     )
@@ -181,17 +211,56 @@ def _add_records(commands: Commands) -> None:
     replay.add_argument(
         "--verify", action="store_true", help="rebuild every prompt and compare it byte for byte with the one sent"
     )
+    replay.add_argument(
+        "--on",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="do its tool calls again on these files, in place of its own, without a model",
+    )
+    _map(replay)
     _workspace(replay)
+
+    export = _add(
+        commands, "export-plan", "plans:export_plan", "write the tool calls of a run as a plan for other files"
+    )
+    export.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    export.add_argument("--output", metavar="FILE", help="a new file for the plan (default: it is printed)")
+    _workspace(export)
 
     context = _add(commands, "context", "records:context", "show what filled an agent's window, step by step")
     context.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
     context.add_argument(
         "dispatch", nargs="?", metavar="DISPATCH", help="a dispatch id or its beginning (default: the lead)"
     )
+    context.add_argument(
+        "--checkpoints", action="store_true", help="show the accounts of phases from which fresh contexts started"
+    )
     context.add_argument("--csv", metavar="FILE", help="write the table to a CSV file")
     _workspace(context)
 
-    _workspace(_add(commands, "runs", "records:runs", "list the runs of a workspace"))
+    _workspace(_add(commands, "runs", "logs:runs", "list the runs of a workspace, what they take and what they cost"))
+
+    log = _add(commands, "log", "logs:log", "print a run's log, line by line")
+    log.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    log.add_argument("--dispatch", metavar="D", help="of one dispatch, with its tool calls: its id or its beginning")
+    log.add_argument("--tool", metavar="NAME", help="only the calls of this tool")
+    log.add_argument("--errors", action="store_true", help="only what went wrong")
+    log.add_argument("--export", metavar="FILE", help="write the records to a new file of JSON lines")
+    log.add_argument("--redact", action="store_true", help="in the export, tell texts and results by their size only")
+    _workspace(log)
+
+    diff = _add(commands, "diff", "logs:diff", "compare two runs: objectives, steps, figures, files, cost")
+    diff.add_argument("first", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    diff.add_argument("second", metavar="RUN", help="the other run")
+    _workspace(diff)
+
+    gc = _add(commands, "gc", "logs:gc", "say which old runs would be removed; --yes removes them")
+    gc.add_argument("--older-than", required=True, metavar="AGE", help="such as 30d, 12h or 2w, since the last record")
+    gc.add_argument("--keep-artifacts", action="store_true", help="remove records only, no result files")
+    gc.add_argument("--yes", action="store_true", help="remove what is listed")
+    _workspace(gc)
 
 
 def _add_facts(commands: Commands) -> None:
@@ -200,7 +269,7 @@ def _add_facts(commands: Commands) -> None:
     doctor = _add(commands, "doctor", "facts:doctor", "check this installation and say what is confined")
     _workspace(doctor)
     schema = _add(commands, "schema", "facts:schema", "print a JSON Schema of protocol 1 or of a record", json=False)
-    schema.add_argument("name", choices=("dispatch", "stream", "completion", "outcome", "journal"))
+    schema.add_argument("name", choices=("dispatch", "stream", "completion", "outcome", "journal", "plan"))
     complete = _add(commands, "completion", "facts:completion", "print a shell completion script", json=False)
     complete.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 

@@ -1,10 +1,11 @@
-"""`outcrop show`, `outcrop replay`, `outcrop runs`: the commands that read what was recorded and start nothing."""
+"""`outcrop show`, `outcrop replay`, `outcrop context`: the commands that read one run's record and start nothing."""
 
 from __future__ import annotations
 
 import csv
 import sys
 from argparse import Namespace
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,23 +13,24 @@ from typing import Any
 from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import bars, report_run, say, say_json, spending_lines, table
-from outcrop.journal import read
 from outcrop.ledger import Account, accounts_in, report
+from outcrop.records import read
 from outcrop.recovery import RunRecord, open_run
-from outcrop.runs import RunFolder, all_runs, find_run
+from outcrop.runs import RunFolder, find_run
 from outcrop.text import inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, TextBlock, ToolResultBlock, ToolUseBlock
+from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.context.segments import SEGMENTS
 
-_OBJECTIVE_CHARS = 70
+_OBJECTIVE_CHARS, _DISPATCHES_SHOWN = 70, 200
 
 
 def show(options: Namespace) -> int:
     """The dispatches of a run, or the prompt its lead would see now."""
-    run = _open(options)
+    run = open_named(options)
     if options.prompt:
         return _show_prompt(run, as_json=options.json)
     if options.json:
@@ -40,24 +42,32 @@ def show(options: Namespace) -> int:
     say(f"{run.folder.run_id}  {kind}  {about.get('at', '')}  {state}".rstrip())
     if about.get("objective"):
         say(f"Objective: {about['objective']}")
+    if about.get("attach"):
+        say(f"Attached: {', '.join(entry['path'] for entry in about['attach'])}")
     _say_dispatches(run)
     if run.answer:
         report_run(run.answer)
-    elif spending := _spending(run):
+    elif spending := spending_of(run):
         say("\n" + "\n".join(spending_lines(spending)))
     return GOOD
 
 
 def replay(options: Namespace) -> int:
-    """The same outcomes as when it ran, from the record alone; with --verify the prompts too."""
-    run = _open(options)
+    """The same outcomes as when it ran, from the record alone; with --verify the prompts too; --on does it anew."""
+    if options.on:
+        from outcrop.cli.plans import replay_on
+
+        return replay_on(options)
+    if options.map:
+        raise UsageError("--map goes with --on.")
+    run = open_named(options)
     if options.verify:
         return _verify(run, as_json=options.json)
     if options.json:
         answer = run.answer
         say_json(answer.model_dump(mode="json") if answer else _document(run))
         return GOOD
-    for outcome in run.outcomes:
+    for outcome in run.each_outcome():
         say(f"{outcome.dispatch_id} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s)")
         say(f"  {outcome.summary or '; '.join(outcome.errors)}")
     if run.answer:
@@ -69,8 +79,10 @@ def context(options: Namespace) -> int:
     """Tokens by segment for each request of one agent: a table, and bars of the last one."""
     from outcrop.steps import agents_of, find_agent, steps_of, window_of
 
-    run = _open(options)
+    run = open_named(options)
     agent = find_agent(run, options.dispatch)
+    if options.checkpoints:
+        return _show_checkpoints(run, agent, as_json=options.json)
     steps, window = steps_of(run, agent), window_of(run, agent)
     rows = [step.as_json() for step in steps]
     if options.csv:
@@ -104,6 +116,21 @@ def context(options: Namespace) -> int:
     return GOOD
 
 
+def _show_checkpoints(run: RunRecord, agent: str, *, as_json: bool) -> int:
+    from outcrop.steps import checkpoints_of
+
+    found = checkpoints_of(run, agent)
+    if as_json:
+        say_json({"run_id": run.folder.run_id, "agent": agent, "checkpoints": found})
+        return GOOD
+    for checkpoint in found:
+        before = f", before request {checkpoint['step']}" if checkpoint.get("step") else ""
+        say(f"=== checkpoint {checkpoint['number']}{before}\n{checkpoint['text']}")
+    if not found:
+        say(f"{agent} went on in the context that it began with; there is no checkpoint.")
+    return GOOD
+
+
 def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
     try:
         with path.open("x", newline="", encoding="utf-8") as file:
@@ -116,36 +143,8 @@ def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def runs(options: Namespace) -> int:
-    """All runs of a workspace, oldest first."""
-    found = [open_run(folder) for folder in all_runs(Workspace(options.workspace)) if folder.journal.is_file()]
-    listed = [
-        {
-            "run_id": run.folder.run_id,
-            "kind": run.about.get("kind"),
-            "at": run.about.get("at"),
-            "status": run.answer.status if run.answer else "under way" if run.is_under_way else None,
-            "dispatches": sum(record.type == "start" for record in run.records),
-            "objective": run.about.get("objective") or run.about.get("jobs"),
-        }
-        for run in found
-    ]
-    if options.json:
-        say_json(listed)
-    elif listed:
-        rows = [
-            [*list(entry.values())[:5], shorten(str(entry["objective"] or ""), _OBJECTIVE_CHARS)] for entry in listed
-        ]
-        table(
-            [[cell if cell is not None else "-" for cell in row] for row in rows],
-            ("run", "kind", "begun", "status", "dispatches", "objective"),
-        )
-    else:
-        say("No runs in this workspace yet.")
-    return GOOD
-
-
-def _open(options: Namespace) -> RunRecord:
+def open_named(options: Namespace) -> RunRecord:
+    """The run that a command names; what is odd about its record is said on stderr."""
     run = open_run(find_run(options.run, Workspace(options.workspace)))
     for notice in run.notices:
         sys.stderr.write(inert(f"outcrop: {run.folder.run_id}: {notice}", keep_newlines=False) + "\n")
@@ -159,11 +158,11 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
-        "spending": _spending(run),
+        "spending": spending_of(run),
     }
 
 
-def _spending(run: RunRecord) -> dict[str, Any] | None:
+def spending_of(run: RunRecord) -> dict[str, Any] | None:
     """What the run spent, by its journal alone: calls that were never settled count as their most."""
     bounds = run.about.get("ceiling") or {}
     ceiling = Ceiling(Decimal(bounds["usd"]) if bounds.get("usd") else None, bounds.get("tokens"))
@@ -187,17 +186,23 @@ def _accounts_of_jobs(run: RunRecord) -> dict[str, tuple[str, Account]]:
 
 
 def _say_dispatches(run: RunRecord) -> None:
-    outcomes = {outcome.dispatch_id: outcome for outcome in run.outcomes}
+    """The last dispatches as a table, those before them counted by status."""
+    starts = [entry for entry in run.records.entries if entry.type == "start"]
+    shown = {entry.id: run.records.at(entry) for entry in starts[-_DISPATCHES_SHOWN:]}
+    ended = {entry.id: entry for entry in run.records.entries if entry.type == "end"}
+    unwritten = {outcome.dispatch_id: outcome for outcome in run.interrupted}
     rows = []
-    for record in run.records:
-        if record.type != "start":
-            continue
-        outcome = outcomes.get(record.id)
+    for dispatch_id, start in shown.items():
+        end = ended.get(dispatch_id)
+        outcome = Outcome.model_validate(run.records.at(end).body) if end else unwritten.get(dispatch_id)
         status = outcome.status if outcome else "running"
         seconds = f"{outcome.duration_s:.1f} s" if outcome else ""
-        rows.append(
-            (record.id, record.body["specialist"], status, seconds, shorten(record.body["objective"], _OBJECTIVE_CHARS))
-        )
+        objective = shorten(start.body["objective"], _OBJECTIVE_CHARS)
+        rows.append((dispatch_id, start.body["specialist"], status, seconds, objective))
+    if len(starts) > len(shown):
+        before = Counter(ended[entry.id].detail if entry.id in ended else "running" for entry in starts[: -len(shown)])
+        counts = ", ".join(f"{count} {status}" for status, count in sorted(before.items()))
+        say(f"{len(starts) - len(shown)} earlier dispatches ({counts}); `outcrop log {run.folder.run_id}` lists all")
     if rows:
         table(rows, ("dispatch", "specialist", "status", "time", "objective"))
 

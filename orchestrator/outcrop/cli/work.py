@@ -16,7 +16,15 @@ _COMMAND = "command"
 
 
 def run(options: Namespace) -> int:
-    """Answer one objective."""
+    """Answer one objective, or follow a plan."""
+    if options.plan is not None:
+        from outcrop.cli.plans import run_plan
+
+        return run_plan(options)
+    if options.objective is None:
+        raise UsageError("Say what is to be found out, or give a --plan.")
+    if options.map:
+        raise UsageError("--map goes with --plan.")
     from outcrop.recovery import open_run
     from outcrop.run import Run
     from outcrop.view import progress_view
@@ -27,7 +35,8 @@ def run(options: Namespace) -> int:
             options.data,
             workspace=options.workspace,
             settings=settings_of(options),
-            pins=_pairs(options.pin, "--pin"),
+            pins=pairs(options.pin, "--pin"),
+            attach=options.attach,
             watcher=watcher,
         )
         try:
@@ -40,7 +49,7 @@ def run(options: Namespace) -> int:
         say_json(outcome.model_dump(mode="json"))
     else:
         report_run(outcome)
-    return _status(outcome)
+    return status(outcome)
 
 
 def pins(options: Namespace) -> int:
@@ -54,7 +63,7 @@ def pins(options: Namespace) -> int:
     if unknown:
         raise UsageError(f"{unknown[0]!r} is not pinned; pinned are {', '.join(found) or 'none'}")
     kept = {key: value for key, value in found.items() if key not in options.remove}
-    changed = Pins({**kept, **_pairs(options.pin, "a pin")}).as_dict()
+    changed = Pins({**kept, **pairs(options.pin, "a pin")}).as_dict()
     if changed != found:
         write_pins(home, changed)
     if options.json:
@@ -93,10 +102,10 @@ def dispatch(options: Namespace) -> int:
         say_json(outcome.model_dump(mode="json"))
     else:
         _report_dispatch(outcome)
-    return _status(outcome)
+    return status(outcome)
 
 
-def _status(outcome: Outcome | RunOutcome) -> int:
+def status(outcome: Outcome | RunOutcome) -> int:
     """The exit status; what went wrong is said on stderr too, where errors are looked for."""
     if outcome.is_good:
         return GOOD
@@ -130,6 +139,7 @@ async def _dispatch(options: Namespace) -> Outcome:
                 environment=_environment(options.env),
                 require=[name for given in options.require for name in given.split(",") if name],
                 command=options.command,
+                attach=options.attach,
             )
 
 
@@ -145,7 +155,8 @@ def batch(options: Namespace) -> int:
 
     from pathlib import Path
 
-    for bad in read_jobs(Path(options.jobs))[1]:
+    known = read_jobs(Path(options.jobs))[1]
+    for bad in known:
         warn(f"{options.jobs}, line {bad.number}: {bad.reason}")
     work = Batch(
         options.jobs,
@@ -156,6 +167,8 @@ def batch(options: Namespace) -> int:
         on_job=on_job,
     )
     result = run_async(work.start())
+    for bad in (one for one in result.bad_lines if one not in known):
+        warn(f"{options.jobs}, line {bad.number}: {bad.reason}")
     counts: dict[str, int] = {}
     for outcome in result.outcomes.values():
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
@@ -222,7 +235,8 @@ def _environment(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _pairs(given: list[str], option: str) -> dict[str, str]:
+def pairs(given: list[str], option: str) -> dict[str, str]:
+    """Options of the form KEY=VALUE. Raises UsageError for another form."""
     found = {}
     for item in given:
         key, equals, value = item.partition("=")

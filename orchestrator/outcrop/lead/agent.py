@@ -12,6 +12,7 @@ from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import Agent, Asks, Toolbox
 from outcrop_specialists.brief import opening
 from outcrop_specialists.completion import LeadAnswer
+from outcrop_specialists.context.checkpoint import OnCheckpoint, told_to_nobody
 from outcrop_specialists.context.store import Store
 
 
@@ -41,9 +42,10 @@ def lead_agent(
     window: WindowSettings | None = None,
     store: Store | None = None,
     known: Sequence[str] = (),
+    on_checkpoint: OnCheckpoint = told_to_nobody,
 ) -> Agent:
     """The lead on one objective. `pins` are those it begins with; `tail` renders the pins and the history of now:
-    what changes, after all that does not."""
+    what changes, after all that does not. `known` are blocks of skills, memory and attachments."""
     return Agent(
         model,
         toolbox,
@@ -54,6 +56,7 @@ def lead_agent(
         tail=tail,
         window=window,
         store=store,
+        on_checkpoint=on_checkpoint,
     )
 
 

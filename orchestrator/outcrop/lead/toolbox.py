@@ -1,8 +1,8 @@
-"""The lead's tools, and no others: two that look, dispatch, pin, remember, two that read on, complete."""
+"""The lead's tools, and no others: two that look, dispatch, pin, remember, two that read on, checkpoint, complete."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,11 +11,12 @@ from outcrop.desk import Desk
 from outcrop.memory import Memory
 from outcrop.pins import Pins
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import DataError, OutcropError, UnknownNameError
+from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.agent import error_text
 from outcrop_specialists.completion import checked
+from outcrop_specialists.context.checkpoint import CHECKPOINT
 from outcrop_specialists.context.skills import READ_SKILL
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import READ_RESULT
@@ -24,6 +25,8 @@ from outcrop_specialists.toolbox import read_page, skill_page
 from outcrop_specialists.tools.registry import get_tool
 
 DATA_TOOLS = ("list_files", "check_missing")
+ATTACHMENTS = "attachments"
+_RESULTS = frozenset({"results", "findings", "evidence"})
 
 
 class _Arguments(BaseModel):
@@ -41,7 +44,9 @@ class DispatchArguments(_Arguments):
     )
     data: list[str] = Field(default=[], description="The files to work on, as listed.")
     context: dict[str, Any] = Field(
-        default={}, description="Facts the specialist needs, for example of earlier dispatches."
+        default={},
+        description="Facts the specialist needs, for example of earlier dispatches. `attachments` lists the paths of "
+        "attached files that it is to see.",
     )
 
 
@@ -68,7 +73,7 @@ def roster() -> str:
 
 
 def lead_schemas() -> list[ToolSchema]:
-    """The lead's tools as its model sees them (`complete` is the agent loop's)."""
+    """The lead's tools as its model sees them; the agent loop carries out `checkpoint`, and adds `complete`."""
     dispatch = f"Hand one piece of work to a specialist and wait for its outcome.\n{roster()}"
     return [
         ToolSchema(name="dispatch", description=dispatch, input_schema=DispatchArguments.model_json_schema()),
@@ -85,7 +90,18 @@ def lead_schemas() -> list[ToolSchema]:
         ),
         READ_RESULT,
         READ_SKILL,
+        CHECKPOINT,
     ]
+
+
+def _refuse_outcomes(value: Any) -> None:
+    """A specialist sees the facts that its work needs, not what another found in full. Raises ArgumentError."""
+    if isinstance(value, dict) and "dispatch_id" in value and not _RESULTS.isdisjoint(value):
+        raise ArgumentError(
+            "context", f"give the facts that are needed, not the outcome of {value['dispatch_id']} whole"
+        )
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _refuse_outcomes(child)
 
 
 def digest(outcome: Outcome) -> str:
@@ -113,8 +129,8 @@ def without_rows(value: Any) -> Any:
 class LeadToolbox:
     """The lead's tools at work. Every result is recorded in the journal, so that prompts can be rebuilt from it."""
 
-    def __init__(self, desk: Desk, pins: Pins, store: Store) -> None:
-        self._desk, self._pins, self._store = desk, pins, store
+    def __init__(self, desk: Desk, pins: Pins, store: Store, attach: Sequence[str] = ()) -> None:
+        self._desk, self._pins, self._store, self._attach = desk, pins, store, attach
         self.outcomes: list[Outcome] = []
         self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
             "dispatch": self._dispatch,
@@ -141,13 +157,24 @@ class LeadToolbox:
 
     async def _dispatch(self, arguments: dict[str, Any], call_id: str) -> str:
         asked = checked(DispatchArguments, arguments)
-        order = self._desk.order(
-            asked.specialist, asked.objective, asked.data, asked.context, pins=self._pins.as_dict()
-        )
+        context = {name: value for name, value in asked.context.items() if name != ATTACHMENTS}
+        _refuse_outcomes(context)
+        attach = self._attachments(asked.context.get(ATTACHMENTS, []))
+        pins = self._pins.as_dict()
+        order = self._desk.order(asked.specialist, asked.objective, asked.data, context, pins=pins, attach=attach)
         outcome = await self._desk.dispatch(order)
         self.outcomes.append(outcome)
         await self._desk.note("lead_tool", {"call_id": call_id, "name": "dispatch", "dispatch_id": outcome.dispatch_id})
         return digest(outcome)
+
+    def _attachments(self, named: Any) -> list[str]:
+        """The attached files that a dispatch names. Raises ArgumentError for what is not attached to the run."""
+        names = [named] if isinstance(named, str) else named if isinstance(named, list) else [named]
+        for name in names:
+            if name not in self._attach:
+                there = ", ".join(self._attach) or "nothing"
+                raise ArgumentError(f"context.{ATTACHMENTS}", f"{name!r} is not attached; attached is {there}")
+        return names
 
     async def _pin(self, arguments: dict[str, Any], call_id: str) -> str:
         asked = checked(PinArguments, arguments)

@@ -10,7 +10,7 @@ from outcrop.settings import DEFAULT, LEAD, RoleSettings, Settings
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
-from outcrop_schemas.protocol import WindowSettings
+from outcrop_schemas.protocol import Offering, WindowSettings
 
 OFFLINE, ANTHROPIC = "offline", "anthropic"
 # With either before it, any name is one of the Messages API, also of a server of one's own.
@@ -21,7 +21,8 @@ _CLAUDE, _PREFIX = "claude-", "anthropic:"
 class Model(Protocol):
     """Anything that answers a Messages API request. Raises ModelError when it cannot.
 
-    `is_free = True` says that a call costs nothing, so that it needs no price and no ceiling holds for it.
+    `is_free = True` says that a call costs nothing, so that it needs no price and no ceiling holds for it;
+    `searches_tools = True` that its server finds tools that are sent with `defer_loading` (`tools = "api"`).
     """
 
     @property
@@ -48,6 +49,7 @@ class ModelTable:
         self._wrap = wrap
         self._by_role = self._table(choice)
         self._loaded: dict[tuple[str, RoleSettings], Model] = {}
+        self._windows: dict[str, WindowSettings] = {}
         for name in [*self._by_role.values(), *self._fallbacks()]:
             if isinstance(name, str):
                 _check_name(name)
@@ -70,14 +72,40 @@ class ModelTable:
 
     def window(self, role: str) -> WindowSettings:
         """The window of a role's model. Where nothing else is set, one that costs writes its summaries itself
-        and is offered the tools that its work needs."""
-        told = self.parameters(role)
-        is_free = getattr(self.of(role), "is_free", False)
-        return WindowSettings(
-            tokens=told.window_tokens or limits.WINDOW_TOKENS,
-            summaries=told.summaries or ("extract" if is_free else "model"),
-            tools=told.tools or ("all" if is_free else "select"),
-        )
+        and is offered the tools that its work needs, and cached tokens cost what they cost by its price."""
+        if role not in self._windows:  # asked after each turn
+            told, model = self.parameters(role), self.of(role)
+            is_free = getattr(model, "is_free", False)
+            self._windows[role] = WindowSettings(
+                tokens=told.window_tokens or limits.WINDOW_TOKENS,
+                cached_price=self._cached_price(role, model.name),
+                summaries=told.summaries or ("extract" if is_free else "model"),
+                tools=self._offering(role),
+            )
+        return self._windows[role]
+
+    def notes(self, role: str) -> list[str]:
+        """What of the settings of a role cannot hold for its model, and what holds instead."""
+        wanted, given = self.parameters(role).tools, self._offering(role)
+        # The lead's few tools are always offered.
+        if role == LEAD or wanted in (None, given):
+            return []
+        return [f'{self.of(role).name} has no search for tools: instead of tools = "{wanted}", "{given}" holds']
+
+    def _offering(self, role: str) -> Offering:
+        """Which tools a role is offered: what is set, and the default also where the model cannot do that."""
+        model, wanted = self.of(role), self.parameters(role).tools
+        if wanted and (wanted != "api" or getattr(model, "searches_tools", False)):
+            return wanted
+        return "all" if getattr(model, "is_free", False) else "select"
+
+    def _cached_price(self, role: str, name: str) -> float:
+        """What a token read from the cache costs, as a share of one that is not."""
+        told = self.parameters(role).cached_price
+        if told is not None:
+            return told
+        price = self._settings.price_list().of(name)
+        return float(price.cache_read / price.input) if price and price.input else limits.CACHED_PRICE
 
     def is_free(self, role: str, name: str) -> bool:
         """Whether a call of this model costs nothing."""

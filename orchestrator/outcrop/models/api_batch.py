@@ -213,6 +213,7 @@ class ApiBatchModel:
 
     def __init__(self, mailbox: Mailbox, model: Batchable) -> None:
         self._mailbox, self._model = mailbox, model
+        self.searches_tools = bool(getattr(model, "searches_tools", False))
 
     @property
     def name(self) -> str:

@@ -1,20 +1,26 @@
 """What an attached file says to an agent: its text as far as its budget goes, of a data file the profile, never rows.
 
-Each text opens like an attachment (`brief.ATTACHMENT`), so that the ledger counts it as one.
+Each text opens like an attachment (`brief.ATTACHMENT`), so that the ledger counts it as one. The lead gets less than a
+specialist: of a table the names and types of its columns, of other data nothing, and of a text no line that looks like
+a row (`reading/row_lines.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import DataError, PathError
 from outcrop_specialists.brief import ATTACHMENT
+from outcrop_specialists.context.compaction import Window
 from outcrop_specialists.context.tokens import tokens_of_text
 from outcrop_specialists.reading.kinds import size_of
-from outcrop_specialists.reading.row_likeness import is_json_data, is_named_data
+from outcrop_specialists.reading.row_likeness import NUMBER, is_json_data, is_named_data
+from outcrop_specialists.reading.row_lines import is_row, without_row_lines
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
 
@@ -22,17 +28,46 @@ _FRAME_TOKENS = 150
 """For the line above an attachment and the one below it that says where it was cut."""
 _NAMES_SHOWN = 20
 _NAME_CHARS = 200
+_REASON_CHARS = 300
+_NAME_WORDS = 8
+"""No column has a longer name, a line of a log has."""
 
 
-def attachments(context: ToolContext, paths: Sequence[str]) -> list[str]:
+class AttachArguments(BaseModel):
+    """The arguments of the call that reads attachments, and who they are for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    paths: list[str]
+    reader: Literal["lead", "specialist"] = "specialist"
+
+
+def attached(context: ToolContext, asked: AttachArguments) -> list[str]:
+    """The texts that are asked for. One that cannot be read says so: the work does not end for it."""
+    read = attachment if asked.reader == "specialist" else attachment_for_lead
+
+    def readable(context: ToolContext, path: str, most_tokens: int) -> str:
+        try:
+            return read(context, path, most_tokens)
+        except (DataError, PathError) as error:
+            # What is wrong with a file may be told with what stands in it.
+            reason = "" if asked.reader == "lead" else f": {str(error)[:_REASON_CHARS]}"
+            return f"{ATTACHMENT}{path} could not be read{reason}"
+
+    return attachments(context, asked.paths, readable)
+
+
+def attachments(
+    context: ToolContext, paths: Sequence[str], read: Callable[[ToolContext, str, int], str] | None = None
+) -> list[str]:
     """The texts of all attachments within their total; those beyond it are named. Raises PathError, DataError."""
     found: list[str] = []
-    left = limits.ATTACHMENTS_TOKENS
+    left = min(limits.ATTACHMENTS_TOKENS, int(limits.ATTACHMENTS_SHARE * Window(context.window_tokens).usable))
     for number, path in enumerate(paths):
         if left < 2 * _FRAME_TOKENS:
             found.append(_not_attached(paths[number:]))
             break
-        found.append(attachment(context, path, min(left, limits.ATTACHMENT_TOKENS)))
+        found.append((read or attachment)(context, path, min(left, limits.ATTACHMENT_TOKENS)))
         left -= tokens_of_text(found[-1])
     return found
 
@@ -47,7 +82,7 @@ def attachment(context: ToolContext, path: str, most_tokens: int = limits.ATTACH
     first = _read(whole, path, 1, 0)
     size = size_of(first["bytes"])
     if first["kind"] == "binary":
-        return f"{ATTACHMENT}{path}: {first['what']}, {size}; it is no text, so nothing of it is shown"
+        return _binary(path, first, size)
     room = most_tokens - _FRAME_TOKENS - tokens_of_text(path)
     is_data = first["kind"] == "data"
     if is_data or is_json_data(path, first["text"]):
@@ -62,6 +97,38 @@ def attachment(context: ToolContext, path: str, most_tokens: int = limits.ATTACH
     return _text(whole, path, first, size, room)
 
 
+def attachment_for_lead(context: ToolContext, path: str, most_tokens: int = limits.ATTACHMENT_TOKENS) -> str:
+    """What is attached of one file where no row may be shown. Raises as `attachment`."""
+    from outcrop_specialists.tools.inspection.list_files import described
+
+    whole = replace(context, window_tokens=limits.WINDOW_TOKENS)
+    first = _read(whole, path, 1, 0)
+    size = size_of(first["bytes"])
+    if first["kind"] == "binary":
+        return _binary(path, first, size)
+    room = most_tokens - _FRAME_TOKENS - tokens_of_text(path)
+    if first["kind"] == "text" and not is_json_data(path, first["text"]):
+        return _text(whole, path, first, size, room, without_row_lines)
+    table = described(context, path, limits.PROFILE_COLUMNS)
+    if "error" in table and "tables" not in table:
+        return f"{ATTACHMENT}{path} (data, {size}) is not read as a table, so nothing of it is shown"
+    table.pop("error", None)  # it quotes cells
+    told = "its columns by name, type and role"
+    if any(_is_cell(column["name"]) for column in table.get("columns", ())):
+        # No header, so what stands for one are the cells of the first row.
+        table["columns"] = [{key: column[key] for key in ("type", "role")} for column in table["columns"]]
+        told = "its columns by type and role; its first line seems to be data"
+    return f"{ATTACHMENT}{path} (data, {size}; {told}):\n{_beginning(wire.dumps(table).decode(), room)}"
+
+
+def _is_cell(name: str) -> bool:
+    return NUMBER.fullmatch(name) is not None or is_row(name) or len(name.split()) > _NAME_WORDS
+
+
+def _binary(path: str, first: dict[str, Any], size: str) -> str:
+    return f"{ATTACHMENT}{path}: {first['what']}, {size}; it is no text, so nothing of it is shown"
+
+
 def _profiled(context: ToolContext, path: str, size: str, room: int) -> str:
     tool = get_tool("inspect_dataset")
     found = tool.run(context, tool.arguments.model_validate({"path": path}))
@@ -71,7 +138,15 @@ def _profiled(context: ToolContext, path: str, size: str, room: int) -> str:
     return told if shown == profile else f"{told}\n[cut here: inspect_dataset with an offset tells of further columns]"
 
 
-def _text(context: ToolContext, path: str, page: dict[str, Any], size: str, room: int) -> str:
+def _text(
+    context: ToolContext,
+    path: str,
+    page: dict[str, Any],
+    size: str,
+    room: int,
+    shown_as: Callable[[str], str] = str,
+) -> str:
+    """The pages of a text as far as there is room; `shown_as` has the last word on what is shown of them."""
     about = "about " * ("is_estimate" in page)
     opens = f"{ATTACHMENT}{path} ({about}{page['total_lines']} lines, {size}):\n"
     pieces: list[str] = []
@@ -86,13 +161,13 @@ def _text(context: ToolContext, path: str, page: dict[str, Any], size: str, room
             going_on = {"start_line": line + ends, "start_char": char}
             break
         if "next" not in page:
-            return opens + "".join(pieces)
+            return opens + shown_as("".join(pieces))
         going_on = page["next"]
         if room <= 0:
             break
         page = _read(context, path, going_on["start_line"], going_on.get("start_char", 0))
     where = ", ".join(f"{name} {number}" for name, number in going_on.items() if number)
-    return f"{opens}{''.join(pieces)}\n[cut here: read_file goes on at {where}]"
+    return f"{opens}{shown_as(''.join(pieces))}\n[cut here: read_file goes on at {where}]"
 
 
 def _read(context: ToolContext, path: str, start_line: int, start_char: int) -> dict[str, Any]:

@@ -9,21 +9,25 @@ word for word, and the turns themselves lie in the store under a handle.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ModelError, SpillError
-from outcrop_schemas.messages import Block, Message, TextBlock, ToolResultBlock, ToolUseBlock
+from outcrop_schemas.messages import Block, Message, TextBlock, ToolResultBlock, ToolUseBlock, tools_found
 from outcrop_specialists.brief import EARLIER
 from outcrop_specialists.context import facts
+from outcrop_specialists.context.projection import files_in, projected
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.summary import extract
 from outcrop_specialists.context.tokens import tokens_of_text
+from outcrop_specialists.server_calls import without_orphans
 
 Summarise = Callable[[Sequence[str], str | None, Sequence[Message]], Awaitable[str]]
 Decision = Literal["no", "pays", "forced"]
+Projections = Callable[[str], Sequence[str]]
+"""The fields that stay of a result of the tool of this name, besides those that stay of any."""
 _ASIDE = "[put aside"
 
 
@@ -86,10 +90,19 @@ def paired(messages: Sequence[Message]) -> list[Message]:
 class Compactor:
     """Makes one conversation shorter, again and again, and keeps the facts of all that was removed."""
 
-    def __init__(self, store: Store, summarise: Summarise | None = None) -> None:
-        self._store, self._summarise = store, summarise
+    def __init__(
+        self, store: Store, summarise: Summarise | None = None, projections: Projections = lambda name: ()
+    ) -> None:
+        self._store, self._summarise, self._projections = store, summarise, projections
         self._said: dict[str, None] = {}
         self._measured: dict[str, None] = {}
+        self._files: dict[str, None] = {}
+        self._found: dict[str, None] = {}
+
+    @property
+    def files(self) -> list[str]:
+        """The files that the removed results name, the newest last."""
+        return list(self._files)
 
     def without_stale_results(self, messages: Sequence[Message]) -> list[Message]:
         """Long results before the last turns, and those that came again since, as a few facts and a handle."""
@@ -100,10 +113,12 @@ class Compactor:
             for block in message.content
             if isinstance(block, ToolResultBlock)
         }
+        tools = {b.id: b.name for message in messages for b in message.content if isinstance(b, ToolUseBlock)}
         made = []
         for number, message in enumerate(messages):
             if message.role == "user":
-                content = [self._aside(b, number < cut < len(messages), latest, number) for b in message.content]
+                is_old = number < cut < len(messages)
+                content = [self._aside(block, is_old, latest, number, tools) for block in message.content]
                 message = message.model_copy(update={"content": content})
             made.append(message)
         return made
@@ -113,17 +128,34 @@ class Compactor:
         cut = seam(messages, keep)
         if cut >= len(messages) or cut <= 1:
             return None
-        opening, removed = messages[0], list(messages[1:cut])
-        texts = [block.text for block in opening.content if isinstance(block, TextBlock)]
-        task = [text for text in texts if not text.startswith(EARLIER)]
-        before = next((text for text in texts if text.startswith(EARLIER)), None)
+        task, before = _opened(messages[0])
+        summary = await self._summary(task, before, list(messages[1:cut]))
+        return self._replaced(messages, cut, summary)
+
+    def begun_anew(self, messages: Sequence[Message], cut: int, words: Mapping[str, str]) -> list[Message]:
+        """The opening, the agent's own account of its work in place of the turns before `cut`, and the rest."""
+        # Each on one line of the form that a summary by rule keeps.
+        account = [f"> {title}: {' '.join(text.split())}" for title, text in words.items()]
+        blocks = (block for message in messages[1:cut] for block in message.content)
+        facts.remember(self._found, [name for block in blocks for name in tools_found(block)])
+        if self._found:
+            account.append(f"> tools found by search: {', '.join(self._found)}")
+        for text in words.values():
+            facts.remember(self._said, facts.sentences_with_facts(text))
+        self._learn(messages[1:cut])
+        files = facts.listed("Files written", [f"path: {path}" for path in self._files], limits.FACTS_MEASURED_CHARS)
+        return self._replaced(messages, cut, "\n".join([*account, *files]))
+
+    def _replaced(self, messages: Sequence[Message], cut: int, summary: str) -> list[Message]:
+        """The conversation with the turns before `cut` learned from, put into the archive, and summed up like this."""
+        task, before = _opened(messages[0])
+        removed = list(messages[1:cut])
         self._learn(removed)
-        handle = self._archived(removed)
-        summary = await self._summary(task, before, removed)
+        handle = self._archived(removed, before)
         gone = _turns_gone(before) + sum(message.role == "assistant" for message in removed)
         block = TextBlock(text=self._block(summary, gone, handle, task, messages[cut:]))
-        kept: list[Block] = [b for b in opening.content if not (isinstance(b, TextBlock) and b.text == before)]
-        return [Message(role="user", content=[*kept, block]), *messages[cut:]]
+        kept: list[Block] = [b for b in messages[0].content if not (isinstance(b, TextBlock) and b.text == before)]
+        return [Message(role="user", content=[*kept, block]), *without_orphans(messages[cut:])]
 
     async def _summary(self, task: Sequence[str], before: str | None, removed: Sequence[Message]) -> str:
         if self._summarise is not None:
@@ -140,9 +172,9 @@ class Compactor:
         where = f"; all of them: read_result {handle}" if handle else ""
         parts = [f"{EARLIER} ({gone} turns are no longer shown{where}):\n{summary}"]
         lost = facts.lost(self._said, summary, *still)
-        parts += _listed("Kept word for word", lost, limits.FACTS_SAID_CHARS)
+        parts += facts.listed("Kept word for word", lost, limits.FACTS_SAID_CHARS)
         lost = facts.lost(self._measured, summary, *still)
-        parts += _listed("Figures and files of results", lost, limits.FACTS_MEASURED_CHARS)
+        parts += facts.listed("Figures and files of results", lost, limits.FACTS_MEASURED_CHARS)
         return "\n\n".join(parts)
 
     def _learn(self, removed: Sequence[Message]) -> None:
@@ -150,18 +182,27 @@ class Compactor:
         for message in removed:
             for block in message.content:
                 if isinstance(block, TextBlock) and not block.text.startswith(EARLIER):
-                    _remember(self._said, facts.sentences_with_facts(block.text))
+                    facts.remember(self._said, facts.sentences_with_facts(block.text))
                 elif isinstance(block, ToolResultBlock):
-                    _remember(self._measured, facts.facts_of_result(block.content))
+                    self._measure(block.content)
 
-    def _archived(self, removed: Sequence[Message]) -> str | None:
+    def _measure(self, content: str) -> list[str]:
+        facts.remember(self._measured, found := facts.facts_of_result(content))
+        facts.remember(self._files, files_in(content))
+        return found
+
+    def _archived(self, removed: Sequence[Message], before: str | None) -> str | None:
+        # The summary before names the archive before.
+        removed = [*([Message(role="user", content=[TextBlock(text=before)])] if before else []), *removed]
         lines = [wire.dumps(message.model_dump(mode="json", exclude_none=True)).decode() for message in removed]
         try:
             return self._store.put("\n".join(lines) + "\n")
         except SpillError:
             return None
 
-    def _aside(self, block: Block, is_old: bool, latest: dict[str, int], number: int) -> Block:
+    def _aside(
+        self, block: Block, is_old: bool, latest: Mapping[str, int], number: int, tools: Mapping[str, str]
+    ) -> Block:
         if not isinstance(block, ToolResultBlock) or block.content.startswith(_ASIDE):
             return block
         if len(block.content) > _MARK_CHARS and latest[block.content] > number:
@@ -172,8 +213,13 @@ class Compactor:
             handle = self._store.put(block.content)
         except SpillError:
             return block
-        _remember(self._measured, found := facts.facts_of_result(block.content))
-        told, _ = _newest(found, limits.STALE_FACTS_CHARS)
+        found = self._measure(block.content)
+        named = projected(block.content, self._projections(tools.get(block.tool_use_id, "")))
+        told = (
+            facts.newest(found, limits.STALE_FACTS_CHARS)[0]
+            if named is None
+            else facts.first([*named, *(fact for fact in found if fact not in named)], limits.STALE_FACTS_CHARS)
+        )
         head = f"{_ASIDE}: {len(block.content)} characters, read_result {handle} has them]"
         return block.model_copy(update={"content": "\n".join([head, *told])})
 
@@ -185,6 +231,13 @@ _GONE = re.compile(rf"{EARLIER} \((\d+) turns")
 def tokens_of(messages: Sequence[Message]) -> int:
     """Tokens of messages, estimated."""
     return sum(tokens_of_text(_texts(message)) for message in messages)
+
+
+def _opened(opening: Message) -> tuple[list[str], str | None]:
+    """The task that a conversation opens with, and what stands for turns that were removed."""
+    texts = [block.text for block in opening.content if isinstance(block, TextBlock)]
+    task = [text for text in texts if not text.startswith(EARLIER)]
+    return task, next((text for text in texts if text.startswith(EARLIER)), None)
 
 
 def _turns_gone(before: str | None) -> int:
@@ -207,28 +260,3 @@ def _texts(message: Message) -> str:
 def _unanswered(call: ToolUseBlock) -> Block:
     content = wire.dumps({"error": {"type": "interrupted", "message": "this call was never answered"}}).decode()
     return ToolResultBlock(tool_use_id=call.id, content=content, is_error=True)
-
-
-def _remember(known: dict[str, None], found: Sequence[str]) -> None:
-    for fact in found:
-        known.pop(fact, None)
-        known[fact] = None
-
-
-def _listed(title: str, found: Sequence[str], chars: int) -> list[str]:
-    if not found:
-        return []
-    kept, older = _newest(found, chars)
-    more = [f"({older} older ones are in the archive only)"] if older else []
-    return ["\n".join([f"{title}:", *more, *(f"- {fact}" for fact in kept)])]
-
-
-def _newest(found: Sequence[str], chars: int) -> tuple[list[str], int]:
-    """The newest facts that fit, in their order, and the number of the others."""
-    kept: list[str] = []
-    for fact in reversed(found):
-        chars -= len(fact) + 3
-        if chars < 0:
-            break
-        kept.append(fact)
-    return kept[::-1], len(found) - len(kept)

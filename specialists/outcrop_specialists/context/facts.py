@@ -9,10 +9,11 @@ where its exact words stand in the other text, white space apart: a paraphrase t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from outcrop_schemas import wire
+from outcrop_specialists.context.projection import artifacts_of
 
 SENTENCE_CHARS = 400
 VALUE_CHARS = 200
@@ -64,13 +65,52 @@ def facts_of_result(text: str) -> list[str]:
             found[f"{path} = {wire.dumps(leaf).decode()}"] = None
         if len(found) >= LEAVES_OF_A_RESULT:
             break
-    return list(found)
+    # Files stand at the end of a result; they are never among those that are too many.
+    return list(found | dict.fromkeys(artifacts_of(value) if isinstance(value, dict) else ()))
 
 
 def lost(facts: Iterable[str], *texts: str) -> list[str]:
     """Those facts whose words stand in none of the texts. Of a `path = value` the last name and the value count."""
     whole = " " + " ".join(_joined(text) for text in texts) + " "
     return [fact for fact in facts if not _stands_in(fact, whole)]
+
+
+def remember(known: dict[str, None], found: Sequence[str]) -> None:
+    """Add facts to those that are known; one that comes again counts as new."""
+    for fact in found:
+        known.pop(fact, None)
+        known[fact] = None
+
+
+def listed(title: str, found: Sequence[str], chars: int) -> list[str]:
+    """A titled list of the newest facts that fit; nothing where there are none."""
+    if not found:
+        return []
+    kept, older = newest(found, chars)
+    more = [f"({older} older ones are in the archive only)"] if older else []
+    return ["\n".join([f"{title}:", *more, *(f"- {fact}" for fact in kept)])]
+
+
+def first(found: Sequence[str], chars: int) -> list[str]:
+    """The first facts that fit."""
+    kept: list[str] = []
+    for fact in found:
+        chars -= len(fact) + 1
+        if chars < 0:
+            break
+        kept.append(fact)
+    return kept
+
+
+def newest(found: Sequence[str], chars: int) -> tuple[list[str], int]:
+    """The newest facts that fit, in their order, and the number of the others."""
+    kept: list[str] = []
+    for fact in reversed(found):
+        chars -= len(fact) + 3
+        if chars < 0:
+            break
+        kept.append(fact)
+    return kept[::-1], len(found) - len(kept)
 
 
 def _stands_in(fact: str, whole: str) -> bool:

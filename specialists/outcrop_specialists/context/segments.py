@@ -34,7 +34,7 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
 
 def pieces(request: ModelRequest) -> Iterator[tuple[Segment, str]]:
     """The request piece by piece, in its order, each with the segment it belongs to."""
-    for tool in request.tools:
+    for tool in request.tools_seen():
         yield "tools", wire.dumps(tool.model_dump(mode="json", exclude_none=True)).decode()
     yield "system", request.system
     for message in request.messages:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from outcrop_schemas import limits
-from outcrop_schemas.errors import ArgumentError, SpillError
+from outcrop_schemas.errors import ArgumentError, DataError, SpillError
 
 Unit = Literal["line", "record", "byte"]
 _HANDLE_CHARS = 16
@@ -70,6 +70,13 @@ class Store:
             raise SpillError(f"{path}: {len(data)} bytes could not be put aside: {error.strerror}") from error
         self._used += len(data)
         return handle
+
+    def whole(self, handle: str) -> str:
+        """A stored text, all of it. Raises ArgumentError where it is not there, DataError where it was changed."""
+        data = self._path(handle).read_bytes()
+        if sha256(data).hexdigest()[:_HANDLE_CHARS] != handle:
+            raise DataError(f"what was put aside under {handle} was changed since")
+        return data.decode("utf-8", "surrogatepass")
 
     def page(self, handle: str, unit: Unit = "line", start: int = 0, count: int = 200) -> Page:
         """Up to `count` units from `start`, at most `limits.PAGE_CHARS` characters.

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.messages import Block, Message, ModelRequest, TextBlock, ToolResultBlock, ToolUseBlock
+from outcrop_schemas.messages import (
+    Block,
+    Message,
+    ModelRequest,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    tools_found,
+)
 from outcrop_specialists.brief import EARLIER
 
 SUMMARISER = f"""You keep the working memory of an agent whose window is nearly full. Write what it needs to go on,
@@ -56,6 +64,8 @@ def extract(before: str | None, removed: Sequence[Message]) -> str:
             elif isinstance(block, TextBlock) and block.text.strip() and not block.text.startswith(EARLIER):
                 who = "said" if message.role == "assistant" else "was told"
                 lines.append(f"> {who}: {_line(block.text, _SAID_CHARS)}")
+            elif found := tools_found(block):
+                lines.append(f"- search for tools: found {', '.join(found)}")
     return _fitting(list(dict.fromkeys(lines)), limits.SUMMARY_OF_WORK_CHARS)
 
 
@@ -98,6 +108,8 @@ def _told(message: Message) -> str:
             lines.append(f"call {block.name} {wire.dumps(block.input).decode()[: limits.SUMMARISED_RESULT_CHARS]}")
         elif isinstance(block, ToolResultBlock):
             lines.append(f"result{' (error)' if block.is_error else ''}: {_cut(block.content)}")
+        elif found := tools_found(block):
+            lines.append(f"search for tools: found {', '.join(found)}")
     return "\n".join(lines)
 
 

@@ -54,7 +54,7 @@ def _noted(lines: Sequence[str], taken: set[int]) -> Iterator[str]:
 
 def _rows(lines: Sequence[str]) -> set[int]:
     """The numbers of the lines that look like rows."""
-    found = {number for number, line in enumerate(lines) if _is_row(line)}
+    found = {number for number, line in enumerate(lines) if is_row(line)}
     found |= _stretches([1 if _ALONE.fullmatch(line) else 0 for line in lines], lambda width: 2)
     for delimiter in DELIMITERS:
         widths = [_cells(line, delimiter) for line in lines]
@@ -64,7 +64,8 @@ def _rows(lines: Sequence[str]) -> set[int]:
     return found | _records(lines)
 
 
-def _is_row(line: str) -> bool:
+def is_row(line: str) -> bool:
+    """Whether a line by itself looks like a row of data, or several."""
     words = [word for word in SPLIT.split(line.strip()) if word]
     with_digit = sum(_DIGIT.search(word) is not None for word in words)
     if _DATE.fullmatch(line) or _JSON.fullmatch(line):

@@ -81,7 +81,8 @@ class Tool:
     words for it (synonyms, what somebody wants to achieve, symptoms): they are seen by tool selection only, never by
     a model, so they may be many and may be vague. `told_whole` is a tool whose answer is as long as a list in its
     arguments, of which every entry is waited for. `pages` is one that bounds its answer by itself and says how to go
-    on, so that it is never put aside.
+    on, so that it is never put aside. `projection` names the fields of its results that stay when a result is stale,
+    besides those that stay of any tool's (`context/projection.py`).
     """
 
     name: str
@@ -94,6 +95,7 @@ class Tool:
     also_called: tuple[str, ...] = ()
     told_whole: bool = False
     pages: bool = False
+    projection: tuple[str, ...] = ()
 
     @cached_property
     def card(self) -> str:

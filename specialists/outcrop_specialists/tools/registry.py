@@ -109,6 +109,11 @@ def get_tool(name: str) -> Tool:
     return tool
 
 
+def projection_of(name: str) -> tuple[str, ...]:
+    """The fields that stay of a stale result of this tool; none of one that is not among `NAMES`."""
+    return get_tool(name).projection if name in NAMES else ()
+
+
 def all_tools() -> list[Tool]:
     """Every tool, in the order of `NAMES`."""
     return [get_tool(name) for name in NAMES]

@@ -9,10 +9,15 @@ from typing import Any
 
 import pytest
 
+from outcrop_schemas import wire
 from outcrop_schemas.errors import UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_specialists.context.selection.cards import ToolCard, card_of_schema, digest_of
+from outcrop_specialists.context.selection.clauses import clauses_of
 from outcrop_specialists.context.selection.index import ToolIndex
+from outcrop_specialists.context.selection.lexical import LexicalIndex, lexical_data_of, terms_of
+from outcrop_specialists.context.selection.offering import Offering
+from outcrop_specialists.roles import get_role
 
 CARDS = [
     ToolCard("zebra", "Counts stripes."),
@@ -70,6 +75,61 @@ def test_each_clause_of_a_request_finds_its_tool() -> None:
     assert {"zebra", "cow"} <= {tool.name for tool in index.rank(said, most=4)}
 
 
+def test_arrays_and_lists_fuse_alike() -> None:
+    import numpy as np
+
+    from outcrop_specialists.context.selection import dense
+    from outcrop_specialists.context.selection.index import RAISES, WHOLE_WEIGHT
+
+    words = ["hill", "comb", "nest", "stripe", "milk", "shell", "web"]
+    cards = [
+        ToolCard(f"n{n:02d}", f"Builds a {words[n % 7]} {'and a ' + words[n % 3] if n % 2 else ''}") for n in range(40)
+    ]
+    lexical = LexicalIndex(lexical_data_of(cards))
+    for said in (
+        "build a comb",
+        "nothing of this",
+        "Build me a large hill. Then count all of the stripes, and get me some milk.",
+    ):
+        pieces = [said, *clauses_of(said)] if len(clauses_of(said)) > 1 else [said]
+        scores = dense.fused(
+            [(1.0, np.array([lexical.scores(terms_of(piece)) for piece in pieces]))], WHOLE_WEIGHT, RAISES
+        )
+        ranked = ToolIndex(cards).rank(said)
+        assert [cards[place].name for place in dense.first(scores.round(6), 40)] == [tool.name for tool in ranked]
+        np.testing.assert_allclose(sorted(scores, reverse=True), [tool.score for tool in ranked], atol=2e-6)
+
+
+def test_the_first_of_equal_scores_are_the_first_places() -> None:
+    import numpy as np
+
+    from outcrop_specialists.context.selection import dense
+
+    assert dense.first(np.array([1.0, 3.0, 2.0, 3.0, 2.0, 2.0]), 4).tolist() == [1, 3, 2, 4]
+    assert dense.first(np.zeros(5), 3).tolist() == [0, 1, 2]
+    assert dense.first(np.array([1.0, 2.0]), 9).tolist() == [1, 0]
+
+
+def test_an_embedder_ranks_only_those_among_too() -> None:
+    index = ToolIndex(CARDS, Letters())
+    everything = {tool.name: tool for tool in index.rank("build a comb")}
+    some = index.rank("build a comb", among=["zebra", "bee"], most=5)
+    assert [tool.name for tool in some] == [name for name in everything if name in ("zebra", "bee")]
+    assert all(everything[tool.name] == tool for tool in some)
+    assert index.rank("build a comb", among=[]) == []
+
+
+def test_what_is_offered_goes_by_the_embedder_and_its_record_says_so(tmp_path: Path) -> None:
+    told: list[dict[str, Any]] = []
+    by = Letters()
+    offering = Offering(get_role("analytics").tools, lambda text: told.append(wire.loads(text)), tmp_path, by)
+    offering.begin("cluster the samples into 3 groups")
+    assert by.asked[-1] == 1
+    assert told[0]["embedder"] == "letters"
+    Offering(get_role("analytics").tools, lambda text: told.append(wire.loads(text)), tmp_path).begin("cluster them")
+    assert "embedder" not in told[1]
+
+
 def test_the_catalogue_is_embedded_once_and_read_by_the_next_process(tmp_path: Path) -> None:
     first, second = Letters(), Letters()
     one = ToolIndex(CARDS, first, tmp_path)
@@ -80,6 +140,17 @@ def test_the_catalogue_is_embedded_once_and_read_by_the_next_process(tmp_path: P
     assert ToolIndex(CARDS, second, tmp_path).rank("comb") == ranked
     assert second.asked == [1]
     assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.iterdir())
+
+
+def test_what_was_learnt_of_phrases_is_kept_too(tmp_path: Path) -> None:
+    said = [*"abcdefgh"]
+    cards = [ToolCard(card.name, card.description, tuple(f"{card.name} {word}" for word in said)) for card in CARDS]
+    ranked = ToolIndex(cards, Letters(), tmp_path).rank("comb")
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".npy", ".npy"]
+    assert ranked == ToolIndex(cards, Letters(), tmp_path).rank("comb") == ToolIndex(cards, Letters()).rank("comb")
+    learnt = min(tmp_path.glob("*.npy"), key=lambda path: path.stat().st_size)
+    learnt.write_bytes(b"damaged")
+    assert ToolIndex(cards, Letters(), tmp_path).rank("comb") == ranked
 
 
 @pytest.mark.parametrize(

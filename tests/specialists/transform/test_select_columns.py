@@ -33,3 +33,11 @@ def test_a_column_of_results_keeps_its_qualifiers(
     after = table_of(found.results["path"])
     assert frame.columns == ["gold", "Au_q"]
     assert after.qualifiers == {"gold": "Au_q"}
+
+
+def test_a_renamed_column_keeps_its_unit_whatever_its_new_name_says(
+    made: Made, write_rows: Callable[..., str], table_of: Callable[[str], Table]
+) -> None:
+    name = write_rows("u.csv", ["id", "CU (PPM)", "Au_ppb", "Zn_ppm"], [["a", 1.5, 2.5, 3.5], ["b", 1.0, 2.0, 3.0]])
+    _, found = made("select_columns", path=name, rename={"CU (PPM)": "Cu", "Au_ppb": "Au_ppm"})
+    assert table_of(found.results["path"]).units == {"Cu": "PPM", "Au_ppm": "ppb"}

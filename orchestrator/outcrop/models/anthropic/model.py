@@ -48,6 +48,8 @@ class AnthropicModel:
     variables where they are not given. The SDK is imported when the model is first asked.
     """
 
+    searches_tools = True
+
     def __init__(
         self,
         name: str,

@@ -13,8 +13,10 @@ from typing import Any
 
 from outcrop_schemas.messages import Message, ModelRequest, TextBlock, ThinkingBlock, ToolSchema
 
+TOOL_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+"""The server's own search, which goes along where tools are deferred; it is called and answered by the server."""
 _EPHEMERAL = {"type": "ephemeral"}
-_CACHE, _MOST_BREAKPOINTS = "cache_control", 4
+_CACHE, _DEFERRED, _MOST_BREAKPOINTS = "cache_control", "defer_loading", 4
 # A turn of which nothing can be sent back is a turn all the same.
 _ONLY_THOUGHT = "(nothing)"
 # Keywords that hold schemas by name: the names below them are no keywords.
@@ -24,6 +26,8 @@ _NAMED = ("properties", "$defs", "patternProperties")
 def body_of(request: ModelRequest) -> dict[str, Any]:
     """Tools, system, messages and tool choice with their cache breakpoints."""
     messages, tools = _messages(request.messages), [_tool(tool) for tool in request.tools]
+    if any(tool.defer_loading for tool in request.tools):
+        tools.insert(0, dict(TOOL_SEARCH))
     theirs = list(_marked([*tools, *messages]))
     ours = _places(messages, request.tail_blocks)
     body: dict[str, Any] = {"messages": messages}
@@ -32,7 +36,8 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
         ours += body["system"]
     if tools:
         body["tools"] = tools
-        ours.append(tools[-1])
+        # A deferred tool is no part of the prefix, and the API refuses a breakpoint at it.
+        ours.append(next(tool for tool in reversed(tools) if not tool.get(_DEFERRED)))
     _mark(ours, theirs)
     if request.tool_choice:
         body["tool_choice"] = request.tool_choice.model_dump(mode="json", exclude_none=True)
@@ -78,7 +83,7 @@ def _mark(ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]) -> N
     """Breakpoints of one age, as those of an hour must not follow others; beyond the most the caller's first go."""
     for holder in theirs:
         del holder[_CACHE]
-    others = [holder for holder in theirs if not any(holder is one for one in ours)]
+    others = [one for one in theirs if not one.get(_DEFERRED) and not any(one is each for each in ours)]
     room = _MOST_BREAKPOINTS - len(ours)
     for holder in [*ours, *(others[-room:] if room > 0 else [])]:
         holder[_CACHE] = _EPHEMERAL

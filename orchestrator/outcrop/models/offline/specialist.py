@@ -32,6 +32,7 @@ from outcrop.models.offline.values import INSPECT_COLUMNS, look_up, with_columns
 from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.completion import COMPLETE
+from outcrop_specialists.context.checkpoint import CHECKPOINT
 
 CLUSTER, CHOOSE = "cluster", "choose_clusters"
 FILES_INSPECTED = 3
@@ -47,7 +48,7 @@ class SpecialistTurn:
     def __init__(self, request: ModelRequest, conversation: Conversation) -> None:
         self._conversation = conversation
         self._tools = {tool.name: tool for tool in request.tools if tool.name != COMPLETE}
-        self._cards = own_cards(self._tools.values())
+        self._cards = own_cards(self._tools.values(), without=(CHECKPOINT.name,))
         role = _ROLE.search(request.system)
         self._role = role[1] if role else ""
         self._given = Previous.of_context(conversation.context)

@@ -57,8 +57,13 @@ class LexicalIndex:
 
     def scores(self, terms: Sequence[str]) -> list[float]:
         """One score a card, in their order, for the terms of a request; zero where nothing is shared."""
+        found = self.found(terms)
+        return [found.get(place, 0.0) for place in range(self._data.size)]
+
+    def found(self, terms: Sequence[str]) -> dict[int, float]:
+        """The scores of the cards that share something with these terms, by their places."""
         data = self._data
-        found = [0.0] * data.size
+        found: dict[int, float] = defaultdict(float)
         said: dict[int, float] = defaultdict(float)
         for term in dict.fromkeys(terms):
             for place, worth in data.postings.get(term, ()):
@@ -131,21 +136,25 @@ def terms_of(text: str) -> list[str]:
     than that it is one.
     """
     found = [shape for shape, pattern in SHAPES if pattern.search(text)]
-    for raw in _RAW.findall(text):
-        whole = _ENDING.sub("", raw)
-        if whole in elements() or whole.lower() in elements():
-            found.append(ELEMENT)
-            continue
-        parts = [part for piece in whole.split("-") for part in split_compound(piece)]
-        words = [part.lower() for part in parts if not part.isdigit()]
-        if len(words) > 1:
-            words.append("".join(words))
-        for word in words:
-            if word not in STOP_WORDS:
-                found.append(stem(word))
-            if notion := _notion(word):
-                found.append(notion)
-    return found
+    return [*found, *chain.from_iterable(map(_terms_of_word, _RAW.findall(text)))]
+
+
+@lru_cache(maxsize=20_000)
+def _terms_of_word(raw: str) -> tuple[str, ...]:
+    whole = _ENDING.sub("", raw)
+    if whole in elements() or whole.lower() in elements():
+        return (ELEMENT,)
+    parts = [part for piece in whole.split("-") for part in split_compound(piece)]
+    words = [part.lower() for part in parts if not part.isdigit()]
+    if len(words) > 1:
+        words.append("".join(words))
+    found: list[str] = []
+    for word in words:
+        if word not in STOP_WORDS:
+            found.append(stem(word))
+        if notion := _notion(word):
+            found.append(notion)
+    return tuple(found)
 
 
 @lru_cache(maxsize=20_000)

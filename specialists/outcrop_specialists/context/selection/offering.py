@@ -10,6 +10,7 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_specialists.context.selection.cards import card_of
+from outcrop_specialists.context.selection.embedding import Embedder
 from outcrop_specialists.context.selection.index import ToolIndex
 from outcrop_specialists.context.selection.selection import SelectionRecord, ToolSelection
 from outcrop_specialists.tools.base import Tool
@@ -37,14 +38,22 @@ FIND_TOOLS = ToolSchema(
 class Offering:
     """Which of a specialist's tools are offered now. `on_choice` is told of every choice, as JSON text.
 
-    `cache` is a folder in which the index of all tools is kept, the same for every specialist.
+    `cache` is a folder in which the index of all tools is kept, the same for every specialist. With an `embedder` the
+    ranking is by likeness of meaning too.
     """
 
-    def __init__(self, tools: Sequence[Tool], on_choice: Callable[[str], None], cache: Path | None = None) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        on_choice: Callable[[str], None],
+        cache: Path | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
         names = [tool.name for tool in tools]
-        index = ToolIndex([card_of(tool) for tool in all_tools()], cache=cache)
+        index = ToolIndex([card_of(tool) for tool in all_tools()], embedder, cache)
         always = [name for name in ALWAYS if name in names]
-        self._selection = ToolSelection(index, names, always, on_choice=lambda record: on_choice(_told(record)))
+        by = embedder.name if embedder else None
+        self._selection = ToolSelection(index, names, always, on_choice=lambda record: on_choice(_told(record, by)))
 
     @property
     def is_selecting(self) -> bool:
@@ -73,7 +82,8 @@ class Offering:
         return wire.dumps({"found": dict(found)} if found else {"found": {}, "hint": "try other words"}).decode()
 
 
-def _told(record: SelectionRecord) -> str:
+def _told(record: SelectionRecord, by: str | None) -> str:
     scores = {tool.name: round(tool.score, 4) for tool in record.scores[:_SCORES_TOLD]}
     told = {"tools": record.why, "query": record.query, "scores": scores, "added": list(record.added)}
-    return wire.dumps({**told, **({"missed": record.missed} if record.missed else {})}).decode()
+    more = {"missed": record.missed, "embedder": by}
+    return wire.dumps({**told, **{name: value for name, value in more.items() if value}}).decode()

@@ -141,6 +141,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("best",),
     also_called=phrases(
         """
         ore zones; mineralised zones; best intersections; drill results; significant intersections; metres at

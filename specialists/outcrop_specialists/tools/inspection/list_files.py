@@ -52,12 +52,10 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         results["tables"] = []
         for done, path in enumerate(arguments.tables):
             context.report(f"describing {path}", done, len(arguments.tables))
-            described = _described(context, path, most)
-            results["tables"].append(described)
-            if described.get("more_columns"):
-                notes.append(
-                    f"{path}: {described['more_columns']} more columns are not described; inspect_dataset does"
-                )
+            table = described(context, path, most)
+            results["tables"].append(table)
+            if table.get("more_columns"):
+                notes.append(f"{path}: {table['more_columns']} more columns are not described; inspect_dataset does")
     return ToolResult(
         summary=f"{len(entries)} data files and results in {arguments.folder}", results=results, notes=notes
     )
@@ -106,7 +104,8 @@ def _ending(path: Path) -> str:
     return Path(path.stem).suffix.lower() if ending in PACKED else ending
 
 
-def _described(context: ToolContext, path: str, most: int) -> dict[str, Any]:
+def described(context: ToolContext, path: str, most: int) -> dict[str, Any]:
+    """Rows and columns of a table by name, type and role, the first `most` of them; no value of it."""
     try:
         table = read_table(context, path)
     except SeveralTablesError as error:

@@ -194,6 +194,7 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics", "plotting"}),
     arguments=Arguments,
     run=run,
+    projection=("next",),
     told_whole=True,
     pages=True,
     also_called=phrases(

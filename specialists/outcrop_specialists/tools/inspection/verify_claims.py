@@ -94,6 +94,7 @@ TOOL = Tool(
     specialists=frozenset({"cleaning", "analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("verdict", "actual"),
     told_whole=True,
     also_called=phrases(
         """

@@ -288,6 +288,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("counts",),
     also_called=phrases(
         """
         natural groups; populations in the data; families; unsupervised classification; segmentation; similar

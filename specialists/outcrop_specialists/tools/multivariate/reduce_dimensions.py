@@ -202,6 +202,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("explained_variance_ratio",),
     also_called=phrases(
         """
         pca; principal axes; factors; factor analysis; eigenvectors; scores and loadings; biplot; two

@@ -136,6 +136,7 @@ TOOL = Tool(
     specialists=frozenset({"analytics"}),
     arguments=Arguments,
     run=run,
+    projection=("model",),
     also_called=phrases(
         """
         spatial correlation; autocorrelation; spatial dependence; how far apart are samples still similar;

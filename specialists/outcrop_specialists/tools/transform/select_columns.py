@@ -9,6 +9,7 @@ from pydantic import Field
 
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
+from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
@@ -97,7 +98,12 @@ def _as(table: Table, kept: list[str], renamed: dict[str, str]) -> Table:
     return replace(
         table,
         frame=table.frame.select(kept).rename(renamed),
-        units={new(name): unit for name, unit in table.units.items() if name in known},
+        # A unit that stood in the old name is not lost, nor is one that the new name says made of it.
+        units={
+            new(name): unit
+            for name in kept
+            if (unit := unit_of(name, table.units) if new(name) != name else table.units.get(name))
+        },
         qualifiers={new(name): new(q) for name, q in table.qualifiers.items() if {name, q} <= known},
         substituted={new(name): method for name, method in table.substituted.items() if name in known},
     )
@@ -105,7 +111,7 @@ def _as(table: Table, kept: list[str], renamed: dict[str, str]) -> Table:
 
 TOOL = Tool(
     name="select_columns",
-    version=1,
+    version=2,
     description="Keeps or drops columns, puts them in another order, renames them, and writes the table.",
     asked_for=(
         "select columns",

@@ -1,0 +1,195 @@
+"""A run's log for reading: what happened, record by record, and which tools were called with what.
+
+Everything comes from the journal and the exchanges, one record at a time, so that the first lines of a log of any
+length are there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+from typing import Any
+
+from outcrop.exchanges import read_exchanges
+from outcrop.recovery import RunRecord
+from outcrop.text import shorten
+from outcrop_schemas import wire
+from outcrop_schemas.journal import JournalRecord
+from outcrop_schemas.messages import ModelRequest, ToolResultBlock, ToolUseBlock
+from outcrop_schemas.outcome import GOOD
+
+_TEXT_CHARS = 300
+LEAD = "lead"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a log. `agent` is a dispatch id, or `lead`; `status` says how it ended, where it did."""
+
+    at: str
+    agent: str
+    what: str
+    text: str
+    status: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool by an agent, and what it was given back; `content` is None where no answer is recorded."""
+
+    agent: str
+    turn: int
+    at: str
+    name: str
+    arguments: Mapping[str, Any]
+    content: str | None
+    is_error: bool
+
+    def line(self) -> Line:
+        given = wire.dumps(self.arguments).decode()
+        told = f" → {self.content}" if self.content is not None and self.is_error else ""
+        status = "no answer" if self.content is None else "error" if self.is_error else "ok"
+        return Line(self.at, self.agent, f"calls {self.name}", shorten(given + told, _TEXT_CHARS), status)
+
+
+def lines(
+    run: RunRecord, *, dispatch: str | None = None, tool: str | None = None, errors: bool = False
+) -> Iterator[Line]:
+    """The lines of a run's log: of one dispatch with its tool calls, of the calls of one tool, of what went wrong."""
+    if tool is not None:
+        calls = (call for agent in agents(run, dispatch) for call in tool_calls(run, agent) if call.name == tool)
+        yield from (call.line() for call in calls if call.is_error or call.content is None or not errors)
+        return
+    for entry in run.records.entries:
+        is_own = dispatch is None or entry.id == dispatch
+        may_be_wrong = entry.type == "event" or (entry.type == "end" and entry.detail not in GOOD)
+        if not is_own or (errors and not may_be_wrong):
+            continue
+        record = run.records.at(entry)
+        if entry.type == "end" and dispatch is not None:
+            yield from (call.line() for call in tool_calls(run, dispatch) if call.is_error or not errors)
+        line = _line(record)
+        if line is not None and not (errors and line.status in ("", *GOOD)):
+            yield line
+
+
+def agents(run: RunRecord, dispatch: str | None = None) -> list[str]:
+    """The agents whose turns are recorded, the lead first, then dispatches as they began."""
+    begun = [entry.id for entry in run.records.entries if entry.type == "start"]
+    return [dispatch] if dispatch is not None else [LEAD, *begun]
+
+
+def tool_calls(run: RunRecord, agent: str) -> list[ToolCall]:
+    """The calls of one agent in their order, each with what it was given back."""
+    found: dict[str, ToolCall] = {}
+    turn = 0
+    for exchange in read_exchanges(run.folder.exchanges / f"{agent}.jsonl"):
+        for block in ModelRequest.model_validate(wire.loads(exchange.request)).messages[-1].content:
+            if isinstance(block, ToolResultBlock) and block.tool_use_id in found:
+                call = found[block.tool_use_id]
+                found[block.tool_use_id] = ToolCall(
+                    call.agent, call.turn, call.at, call.name, call.arguments, block.content, block.is_error
+                )
+        if exchange.response is None or not exchange.is_used or exchange.about.get("purpose", "turn") != "turn":
+            continue
+        turn += 1
+        for block in exchange.response.content:
+            if isinstance(block, ToolUseBlock):
+                at = str(exchange.about.get("at", ""))
+                found[block.id] = ToolCall(agent, turn, at, block.name, block.input, None, False)
+    return list(found.values())
+
+
+def _line(record: JournalRecord) -> Line | None:
+    body = record.body
+    if record.type == "run":
+        return Line(record.at, LEAD, f"begins a {body.get('kind', 'run')}", _short(body.get("objective") or ""))
+    if record.type == "start":
+        return Line(record.at, record.id, f"begins: {body['specialist']}", _short(body["objective"]))
+    if record.type == "end":
+        said = body.get("summary") or "; ".join(body.get("errors", []))
+        told = f"ends after {body['duration_s']:.1f} s"
+        return Line(record.at, record.id, told, _short(said), body["status"])
+    kind = body["kind"]
+    if kind == "answer":
+        outcome = body["outcome"]
+        return Line(record.at, LEAD, "answers", _short(outcome["summary"]), outcome["status"])
+    text = "; ".join(body["damage"]) if kind == "recovered" else _event_text(body)
+    is_wrong = kind == "recovered" or bool(body.get("is_error") or body.get("error"))
+    return Line(record.at, str(body.get("agent") or LEAD), kind.replace("_", " "), _short(text), "error" * is_wrong)
+
+
+def _event_text(body: Mapping[str, Any]) -> str:
+    told = {
+        name: value for name, value in body.items() if name not in ("kind", "agent") and value not in (None, "", [])
+    }
+    return ", ".join(
+        f"{name} {value if isinstance(value, str) else wire.dumps(value).decode()}" for name, value in told.items()
+    )
+
+
+def _short(text: str) -> str:
+    return shorten(" ".join(text.split()), _TEXT_CHARS)
+
+
+# --- export without what the tables hold ------------------------------------------------------------------------------
+
+_KEPT = frozenset(
+    [
+        "v",
+        "type",
+        "seq",
+        "id",
+        "crc32c",
+        "at",
+        "kind",
+        "status",
+        "specialist",
+        "dispatch_id",
+        "run_id",
+        "model",
+        "launch",
+        "sha256",
+        "bytes",
+        "rows",
+        "columns",
+        "chars",
+        "duration_s",
+        "started_at",
+        "turns",
+        "tokens",
+        "usd",
+        "call",
+        "call_id",
+        "agent",
+        "role",
+        "tool",
+        "version",
+        "is_error",
+    ]
+)
+_KEPT_WHOLE = frozenset(("limits", "isolation", "usage", "models", "window", "exit"))
+_OPAQUE = frozenset(("results", "claims", "figures", "pins", "arguments", "context", "gap", "evidence", "fields"))
+"""What holds names and values of the user's tables."""
+
+
+def redacted(value: Any, key: str = "") -> Any:
+    """A record without anything of the user's: its texts, results and names of files are told by their size."""
+    if value is None or isinstance(value, bool) or key in _KEPT_WHOLE or (key in _KEPT and not isinstance(value, dict)):
+        return value
+    if key in _OPAQUE:
+        return (
+            f"[{len(value)} entries, {len(wire.dumps(value))} bytes]" if isinstance(value, dict | list) else "[value]"
+        )
+    if isinstance(value, dict):
+        return {name: redacted(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [redacted(item, key) for item in value]
+    if isinstance(value, str):
+        ending = PurePath(value).suffix if key == "path" else ""
+        return f"[{len(value)} characters]{ending}"
+    return "[number]"

@@ -1,0 +1,124 @@
+"""`outcrop log`, `runs`, `diff` and `gc` on runs that really were, through the installed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+Command = Callable[..., CompletedProcess[str]]
+SECRET = "Saddleback"
+
+
+@pytest.fixture
+def runs(outcrop: Command, workspace: Path) -> list[str]:
+    """Three runs: a summary, the same of other data, and one that could not be done."""
+    rows = [f"{SECRET}{n},{n / 10},{'granite' if n % 2 else 'shale'}" for n in range(1, 30)]
+    for name, extra in (("one.csv", []), ("two.csv", [f"{SECRET}30,99,shale"])):
+        (workspace / name).write_text("\n".join(["sample,Cu_ppm,rock", *rows, *extra]) + "\n")
+    for words, name in (("summarise Cu_ppm by rock", "one.csv"), ("summarise Cu_ppm by rock", "two.csv")):
+        assert outcrop("run", words, "--data", name, "--model", "offline").returncode == 0
+    outcrop("run", "summarise Zn_ppm by rock", "--data", "one.csv", "--model", "offline")
+    return [entry["run_id"] for entry in said(outcrop("runs", "--json"))]
+
+
+def said(done: CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_runs_tell_what_they_take_and_how_they_ended(outcrop: Command, runs: list[str]) -> None:
+    listed = said(outcrop("runs", "--json"))
+    assert [entry["status"] for entry in listed] == ["success", "success", "error"]
+    assert all(entry["bytes"] > 10_000 and entry["age_s"] < 300 for entry in listed)
+    shown = outcrop("runs").stdout
+    assert "summarise Cu_ppm by rock" in shown
+    assert "3 runs" in shown
+
+
+def test_a_log_tells_each_dispatch_its_calls_and_what_went_wrong(outcrop: Command, runs: list[str]) -> None:
+    lines = said(outcrop("log", runs[0], "--json"))["lines"]
+    assert next(line["what"] for line in lines if line["agent"] == "lead") == "begins a run"
+    dispatch = next(line["agent"] for line in lines if line["what"].startswith("begins: "))
+    of_it = said(outcrop("log", runs[0], "--dispatch", dispatch[:5], "--json"))["lines"]
+    assert {line["agent"] for line in of_it} == {dispatch}
+    called = [line for line in of_it if line["what"] == "calls summarize"]
+    assert [line["status"] for line in called] == ["ok"]
+    assert "Cu_ppm" in called[0]["text"]
+    assert said(outcrop("log", runs[0], "--tool", "summarize", "--json"))["lines"] == called
+    assert said(outcrop("log", runs[0], "--errors", "--json"))["lines"] == []
+    assert "Nothing went wrong" in outcrop("log", runs[0], "--errors").stdout
+    wrong = outcrop("log", runs[2], "--errors").stdout
+    assert "[error]" in wrong
+    assert "Zn_ppm" in wrong
+
+
+def test_an_unknown_dispatch_is_named(outcrop: Command, runs: list[str]) -> None:
+    done = outcrop("log", runs[0], "--dispatch", "d0099")
+    assert done.returncode == 2
+    assert "no dispatch 'd0099'" in done.stderr
+
+
+def test_an_export_can_be_made_without_anything_of_the_users(
+    outcrop: Command, runs: list[str], workspace: Path
+) -> None:
+    assert outcrop("log", runs[0], "--export", "whole.jsonl").returncode == 0
+    assert outcrop("log", runs[0], "--export", "bare.jsonl", "--redact").returncode == 0
+    whole, bare = ((workspace / name).read_text() for name in ("whole.jsonl", "bare.jsonl"))
+    assert "granite" in whole
+    for word in ("granite", "Cu_ppm", "one.csv", SECRET):
+        assert word not in bare
+    assert len(bare.splitlines()) == len(whole.splitlines())
+    statuses = [json.loads(line)["body"].get("status") for line in bare.splitlines()]
+    assert "success" in statuses
+    again = outcrop("log", runs[0], "--export", "whole.jsonl")
+    assert again.returncode == 2
+    assert "nothing is replaced" in again.stderr
+    assert outcrop("log", runs[0], "--redact").returncode == 2
+
+
+def test_two_runs_are_compared(outcrop: Command, runs: list[str]) -> None:
+    found = {each["what"]: each for each in said(outcrop("diff", runs[0], runs[1], "--json"))["differences"]}
+    assert found["objective"]["change"] == "same"
+    assert found["data one.csv"]["change"] == "only_first"
+    assert found["data two.csv"]["change"] == "only_second"
+    assert found["status"] == {"what": "status", "change": "same", "first": "success", "second": "success"}
+    same = said(outcrop("diff", runs[0], runs[0], "--json"))["differences"]
+    assert {each["change"] for each in same} == {"same"}
+    assert any(each["what"].startswith("figure ") for each in same)
+    assert "things differ" in outcrop("diff", runs[0], runs[2]).stdout
+
+
+def test_old_runs_are_listed_first_and_removed_when_asked(outcrop: Command, runs: list[str], workspace: Path) -> None:
+    folders = workspace / ".outcrop" / "runs"
+    for name in runs[:2]:
+        os.utime(folders / name / "journal.jsonl", (time.time() - 40 * 86_400,) * 2)
+    results = sorted(path.name for path in (workspace / "results").glob("*.csv"))
+    listed = said(outcrop("gc", "--older-than", "30d", "--json"))
+    assert [each["run_id"] for each in listed["runs"]] == runs[:2]
+    assert not listed["removed"]
+    assert all((folders / name).is_dir() for name in runs)
+    changed = workspace / listed["runs"][0]["files"][0]
+    changed.write_text("mine now\n")
+    kept = said(outcrop("gc", "--older-than", "30d", "--keep-artifacts", "--json"))
+    assert [each["files"] for each in kept["runs"]] == [[], []]
+    done = outcrop("gc", "--older-than", "30d", "--yes")
+    assert "Removed 2 runs" in done.stdout
+    assert [path.name for path in folders.iterdir()] == runs[2:]
+    assert changed.read_text() == "mine now\n"
+    assert len(results) == 2
+    assert [path.name for path in (workspace / "results").glob("*.csv")] == [changed.name]
+    assert [entry["run_id"] for entry in said(outcrop("runs", "--json"))] == runs[2:]
+
+
+@pytest.mark.parametrize("age", ["30", "d", "3 days", "-1d"])
+def test_an_age_that_is_none_is_refused(outcrop: Command, workspace: Path, age: str) -> None:
+    done = outcrop("gc", f"--older-than={age}")
+    assert done.returncode == 2
+    assert "is no age" in done.stderr
