@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from outcrop.many import Work as Work
     from outcrop.models import Model as Model
     from outcrop.models.scripted import ScriptedModel as ScriptedModel
     from outcrop.pool import Pool as Pool
     from outcrop.run import Run as Run
     from outcrop_schemas.errors import OutcropError as OutcropError
+    from outcrop_schemas.errors import PoolBusyError as PoolBusyError
     from outcrop_schemas.outcome import Outcome as Outcome
     from outcrop_schemas.outcome import RunOutcome as RunOutcome
 
@@ -22,11 +24,23 @@ _HOME = {
     "Outcome": "outcrop_schemas.outcome",
     "OutcropError": "outcrop_schemas.errors",
     "Pool": "outcrop.pool",
+    "PoolBusyError": "outcrop_schemas.errors",
     "Run": "outcrop.run",
     "RunOutcome": "outcrop_schemas.outcome",
     "ScriptedModel": "outcrop.models.scripted",
+    "Work": "outcrop.many",
 }
-__all__ = ["Model", "Outcome", "OutcropError", "Pool", "Run", "RunOutcome", "ScriptedModel"]
+__all__ = [
+    "Model",
+    "Outcome",
+    "OutcropError",
+    "Pool",
+    "PoolBusyError",
+    "Run",
+    "RunOutcome",
+    "ScriptedModel",
+    "Work",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from outcrop.about import hashes, setting
 from outcrop.attaching import read_attachments, to_attach
 from outcrop.budget import Budget, Ceiling
 from outcrop.dispatch import DispatchWork, new_dispatch_id
-from outcrop.events import Watcher, harmless, nobody
+from outcrop.events import Watcher, both, harmless, nobody
 from outcrop.gateway import Gateway
 from outcrop.hands import Hands
 from outcrop.history import History
@@ -35,7 +36,7 @@ from outcrop.rates import RateGovernor
 from outcrop.runs import RunFolder, new_run
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
-from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, WorkspaceError
+from outcrop_schemas.errors import LaunchError, PoolBusyError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
 from outcrop_schemas.protocol import ToolCall
 from outcrop_specialists.context.skills import find_skills
@@ -43,7 +44,7 @@ from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.views import OF_THE_WORK, StateField, seen
 
-_NAME_CHARS = 200
+_NAME_CHARS, _LEAST_SECONDS = 200, 0.1
 _log = logging.getLogger(__name__)
 # Who plays the lead's own two data tools: a process of the lead's, without an agent.
 LEAD_HANDS = "lead"
@@ -245,9 +246,13 @@ class Desk:
         """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled."""
         call = partial(self.call_tool, timeout=order.timeout_seconds)
         order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
-        async with self._place() as on_launched:
+        async with self._place(order.until) as on_launched:
+            if order.until is not None:
+                left = max(_LEAST_SECONDS, order.until - time.monotonic())
+                order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
             self._count += 1
-            work = DispatchWork(order, new_dispatch_id(self._count), self._services, on_launched)
+            services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
+            work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
             return await self._see_through(work)
 
     async def call_tool(
@@ -270,12 +275,20 @@ class Desk:
         await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[Callable[[], None]]:
+    async def _place(self, until: float | None = None) -> AsyncIterator[Callable[[], None]]:
         """A free place, and then a turn to start, which ends when the function that is given is called.
 
-        Few start at a time: two hundred at once would each take so long that none is there in time.
+        Few start at a time: two hundred at once would each take so long that none is there in time. Raises
+        PoolBusyError where there is none by that time.
         """
-        async with self.shared.places:
+        within = None if until is None else until - time.monotonic()
+        try:
+            async with asyncio.timeout(within):
+                await self.shared.places.acquire()
+        except TimeoutError:
+            raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
+        with ExitStack() as place:
+            place.callback(self.shared.places.release)
             await self.shared.starts.acquire()
             with ExitStack() as turn:
                 turn.callback(self.shared.starts.release)

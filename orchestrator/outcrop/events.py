@@ -44,6 +44,8 @@ Watcher = Callable[[Event], None]
 
 def harmless(watcher: Watcher) -> Watcher:
     """A watcher whose faults are logged and change nothing."""
+    if watcher is nobody:
+        return nobody
 
     def tell(event: Event) -> None:
         try:
@@ -56,3 +58,15 @@ def harmless(watcher: Watcher) -> Watcher:
 
 def nobody(event: Event) -> None:
     """A watcher that does not watch."""
+
+
+def both(one: Watcher, other: Watcher) -> Watcher:
+    """Two watchers, each told of everything."""
+    if nobody in (one, other):
+        return one if other is nobody else other
+
+    def tell(event: Event) -> None:
+        one(event)
+        other(event)
+
+    return tell

@@ -42,6 +42,10 @@ class Order:
     attached: Attached = field(default_factory=Attached)
     seen: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the run's state that the role's view has."""
+    watcher: Watcher = nobody
+    """Is told what happens in this dispatch, besides whoever watches the whole run."""
+    until: float | None = None
+    """The time of `time.monotonic` by which it must have begun; its time limit is what is left until then."""
 
     @property
     def given_context(self) -> dict[str, Any]:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+import os
+import shutil
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+import psutil
+
 from outcrop.background import BackgroundLoop
 from outcrop.desk import Desk, Shared
-from outcrop.events import Watcher, nobody
+from outcrop.events import Event, Watcher, both, nobody
 from outcrop.history import render_history
 from outcrop.launching import Launcher
 from outcrop.launching.nursery import choose_launcher
 from outcrop.launching.unconfined import UnconfinedLauncher
+from outcrop.many import Work, as_completed, events_of, in_order
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.records import read
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.statistics import Call, Statistics
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
-from outcrop_schemas.errors import PoolClosedError
+from outcrop_schemas.errors import PoolBusyError, PoolClosedError, UsageError
 from outcrop_schemas.outcome import Outcome
 
 T = TypeVar("T")
@@ -34,6 +41,7 @@ class Pool:
     `model` is a name, a Model, or a mapping of roles to either. Any number of `dispatch` calls may wait at a time, each
     at the cost of its order (over 10,000 not even that); `workers` of them are at work. A plain `with` gives the same
     pool to threads, through `dispatch_sync`.
+    With `queue` no more than so many calls may wait for a worker: further ones raise PoolBusyError at once.
     `unconfined` leaves out every layer of confinement but the limits; the outcomes say so.
     Opening raises WorkspaceError (WorkspaceBusyError where another run holds the workspace).
     """
@@ -48,8 +56,12 @@ class Pool:
         launcher: Launcher | str = "auto",
         settings: Settings | None = None,
         unconfined: bool = False,
+        queue: int | None = None,
     ) -> None:
         self._workspace, self._watcher = Workspace(workspace), watcher
+        if queue is not None and queue < 0:
+            raise UsageError(f"queue must be at least 0 calls that may wait, not {queue}")
+        self._queue = queue
         self._settings = settings or Settings.load(self._workspace.folder)
         self._workers = self._settings.workers if workers is None else workers
         self._choice = model
@@ -59,6 +71,9 @@ class Pool:
         self._under_way: set[asyncio.Task[Any]] = set()
         self._taken = asyncio.Semaphore(limits.OPEN_DISPATCHES)
         self._background: BackgroundLoop | None = None
+        self._statistics = Statistics()
+        self._home: tuple[int, asyncio.AbstractEventLoop] | None = None
+        self._is_draining = False
 
     async def __aenter__(self) -> Pool:
         async with AsyncExitStack() as stack:
@@ -71,8 +86,11 @@ class Pool:
                 Shared.opened(self._workspace, models, self._workers, self._settings.model_calls, launcher)
             )
             self._desk = await Desk.open(
-                shared, {"kind": "pool", "objective": None, "unconfined": self._is_unconfined}, watcher=self._watcher
+                shared,
+                {"kind": "pool", "objective": None, "unconfined": self._is_unconfined},
+                watcher=both(self._statistics.take, self._watcher),
             )
+            self._home = os.getpid(), asyncio.get_running_loop()
             stack.push_async_callback(self._desk.close)
             self._opened = stack.pop_all()
         return self
@@ -105,6 +123,8 @@ class Pool:
         command: Sequence[str] | None = None,
         pins: Mapping[str, str] | None = None,
         attach: Sequence[str | Path] = (),
+        deadline: float | None = None,
+        watcher: Watcher = nobody,
     ) -> Outcome:
         """Have one piece of work done by a fresh process; waits for a free worker first.
 
@@ -114,12 +134,17 @@ class Pool:
         answer is an outcome; raises UsageError and PathError for an order that makes no sense, JournalError or
         SpillError when the record cannot be kept, and CancelledError, after the process was ended, when the caller is
         cancelled.
+        `deadline` are the seconds for waiting and working together: PoolBusyError where no worker is free by then, and
+        of one that is the time limit is what is left. `watcher` is told what happens in this dispatch.
         """
-        self._open_desk()
-        async with self._taken:
-            # It may have been closed while this call waited.
-            desk = self._open_desk()
-            order = desk.order(
+        self._taking_desk()
+        if self._is_full:
+            self._statistics.refused += 1
+            raise PoolBusyError(f"{self._workers} workers are at work and {self._queue} calls wait: no more may")
+        call = Call(self._statistics, deadline, watcher)
+        with call:
+            return await self._dispatched(
+                call,
                 specialist,
                 objective,
                 data,
@@ -132,7 +157,84 @@ class Pool:
                 pins=pins,
                 attach=attach,
             )
+
+    async def _dispatched(self, call: Call, *args: Any, **options: Any) -> Outcome:
+        async with self._taken:
+            # It may have been closed while this call waited.
+            desk = self._taking_desk()
+            order = replace(desk.order(*args, **options), watcher=call.watcher, until=call.until)
             return await self._tracked(desk.dispatch(order))
+
+    @property
+    def _is_full(self) -> bool:
+        # Calls that have a worker and have not begun yet count as waiting.
+        taken = self._statistics.running + self._statistics.waiting
+        return self._queue is not None and taken >= self._workers + self._queue
+
+    def map(self, works: Iterable[Work]) -> AsyncIterator[Outcome]:
+        """The outcomes of many pieces of work, in their order. `works` may be endless: few are taken ahead."""
+        return in_order(self._do, works, self._at_once)
+
+    def as_completed(self, works: Iterable[Work]) -> AsyncIterator[tuple[Work, Outcome]]:
+        """Each piece of work with its outcome, in the order they end."""
+        return as_completed(self._do, works, self._at_once)
+
+    def stream(self, work: Work) -> AsyncIterator[Event]:
+        """What happens in one dispatch: DispatchStarted, DispatchProgress …, DispatchEnded with the outcome."""
+        return events_of(lambda watcher: self.dispatch(**work.arguments(), watcher=watcher))
+
+    async def _do(self, work: Work) -> Outcome:
+        # Calls of our own wait without being counted as a queue: there are never more than a few of them.
+        call = Call(self._statistics, None, nobody)
+        with call:
+            return await self._dispatched(call, **work.arguments())
+
+    @property
+    def _at_once(self) -> int:
+        return 2 * self._workers
+
+    def statistics(self) -> dict[str, Any]:
+        """Calls, those that wait and work, outcomes by status, waiting and working time (p50, p95, p99) in seconds."""
+        return self._statistics.as_json()
+
+    def health(self) -> dict[str, Any]:
+        """Whether work is taken, and what it needs: `status` is ok, busy, draining or closed."""
+        is_open = self._desk is not None
+        status = "closed" if not is_open else "draining" if self._is_draining else "busy" if self._is_full else "ok"
+        return {
+            "status": status,
+            "workers": self._workers,
+            "running": self._statistics.running,
+            "waiting": self._statistics.waiting,
+            "disk_free_bytes": shutil.disk_usage(self._workspace.folder).free,
+            "rss_bytes": psutil.Process().memory_info().rss,
+        }
+
+    async def drain(self, seconds: float) -> int:
+        """Take no further calls, and wait so long for those that were taken; the others are cancelled, and counted."""
+        self._open_desk()
+        self._is_draining = True
+        # Those that wait for room among many are no tasks of ours yet.
+        taken = [*self._under_way]
+        if taken:
+            await asyncio.wait(taken, timeout=seconds)
+        left = [task for task in self._under_way if not task.done()]
+        for task in left:
+            task.cancel()
+        await _all_ended(left)
+        return len(left)
+
+    def drain_on(self, *signals: int, seconds: float) -> None:
+        """Drain when one of these signals comes, such as SIGTERM; for the main thread's event loop."""
+        loop = asyncio.get_running_loop()
+
+        def begin() -> None:
+            if self._desk is not None and not self._is_draining:
+                self._drainage = asyncio.ensure_future(self.drain(seconds))
+
+        for number in signals:
+            loop.add_signal_handler(number, begin)
+            self._opened.callback(loop.remove_signal_handler, number)
 
     @property
     def run_folder(self) -> RunFolder:
@@ -177,9 +279,21 @@ class Pool:
             raise
 
     def _open_desk(self) -> Desk:
-        if self._desk is None:
+        """The desk of an open pool, for the process and the event loop that opened it. Raises PoolClosedError."""
+        if self._desk is None or self._home is None:
             raise PoolClosedError("the pool is not open; use it in a `with` or `async with` block")
+        if self._home[0] != os.getpid():
+            raise PoolClosedError("the pool was opened by the process that this one was forked from; open one here")
         return self._desk
+
+    def _taking_desk(self) -> Desk:
+        """The desk where it takes work. Raises PoolClosedError."""
+        desk = self._open_desk()
+        if self._is_draining:
+            raise PoolClosedError("the pool is draining and takes no further work")
+        if self._home and self._home[1] is not asyncio.get_running_loop():
+            raise PoolClosedError("the pool was opened in another event loop; await it there, or use dispatch_sync")
+        return desk
 
     def _open_background(self) -> BackgroundLoop:
         if self._background is None:

@@ -230,6 +230,12 @@ class PoolClosedError(OutcropError):
     kind = "pool_closed"
 
 
+class PoolBusyError(OutcropError):
+    """As many calls wait as may, or no worker was free before the deadline; nothing was started. Try again later."""
+
+    kind = "pool_busy"
+
+
 def model_error(error_type: str, message: str, *, retryable: bool) -> ModelError:
     """The error that a channel or a record told of, of the class that it was."""
     kinds: dict[str, type[ModelError]] = {one.kind: one for one in (ContextOverflowError, PinMissingError, BudgetError)}

@@ -139,6 +139,8 @@ DISPATCH_PROCESSES = 512
 NURSERY_STARTS = 5
 NURSERY_ANSWER_SECONDS = 5.0
 OPEN_DISPATCHES = 10_000
+EVENTS_WAITING = 1_000
+DURATIONS_KEPT = 1_000
 STARTS_AT_A_TIME = 4
 RESULTS_IN_HAND = 4
 PIPE_BYTES = 256 * 1024
@@ -840,6 +842,14 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.pool",
         "waiting or at work; a further call waits before its order is taken",
     ),
+    Limit(
+        "events of a dispatch that wait",
+        EVENTS_WAITING,
+        "events",
+        "outcrop.many",
+        "of `Pool.stream`; further progress is passed over, never the end",
+    ),
+    Limit("durations kept", DURATIONS_KEPT, "dispatches", "outcrop.statistics", "percentiles are of the last ones"),
     Limit("starts", STARTS_AT_A_TIME, "at a time", "outcrop.desk", "others wait; no time of theirs is counted"),
     Limit("results in hand", RESULTS_IN_HAND, "at a time", "outcrop.hands", "capped and spilled one after the other"),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
