@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -143,27 +142,22 @@ class Pool:
             raise PoolBusyError(f"{self._workers} workers are at work and {self._queue} calls wait: no more may")
         call = Call(self._statistics, deadline, watcher)
         with call:
-            return await self._dispatched(
-                call,
-                specialist,
-                objective,
-                data,
-                context,
-                timeout=timeout,
-                grace=grace,
-                environment=environment,
-                require=require,
-                command=command,
-                pins=pins,
-                attach=attach,
-            )
-
-    async def _dispatched(self, call: Call, *args: Any, **options: Any) -> Outcome:
-        async with self._taken:
-            # It may have been closed while this call waited.
-            desk = self._taking_desk()
-            order = replace(desk.order(*args, **options), watcher=call.watcher, until=call.until)
-            return await self._tracked(desk.dispatch(order))
+            async with self._taken:
+                # It may have been closed while this call waited.
+                order = self._taking_desk().order(
+                    specialist,
+                    objective,
+                    data,
+                    context,
+                    timeout=timeout,
+                    grace=grace,
+                    environment=environment,
+                    require=require,
+                    command=command,
+                    pins=pins,
+                    attach=attach,
+                )
+                return await self._tracked(self._open_desk().dispatch(call.bound(order)))
 
     @property
     def _is_full(self) -> bool:
@@ -187,7 +181,9 @@ class Pool:
         # Calls of our own wait without being counted as a queue: there are never more than a few of them.
         call = Call(self._statistics, None, nobody)
         with call:
-            return await self._dispatched(call, **work.arguments())
+            async with self._taken:
+                order = self._taking_desk().order(**work.arguments())
+                return await self._tracked(self._open_desk().dispatch(call.bound(order)))
 
     @property
     def _at_once(self) -> int:

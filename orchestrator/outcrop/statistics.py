@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from outcrop.events import DispatchEnded, DispatchStarted, Event, Watcher, both
+from outcrop.events import DispatchEnded, DispatchStarted, Event, Watcher
+from outcrop.order import Order
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PoolBusyError
 
@@ -57,14 +58,19 @@ class Statistics:
 
 
 class Call:
-    """One call of `dispatch`: counted as waiting until its dispatch begins. `until` is its deadline by
-    `time.monotonic`; `watcher` is to be told of its events."""
+    """One call of `dispatch`: counted as waiting until its dispatch begins, within a deadline in seconds from now."""
+
+    # Ten thousand of them may wait.
+    __slots__ = ("_began", "_is_waiting", "_statistics", "_until", "_watcher")
 
     def __init__(self, statistics: Statistics, deadline: float | None, watcher: Watcher) -> None:
-        self._statistics = statistics
+        self._statistics, self._watcher = statistics, watcher
         self._began, self._is_waiting = time.monotonic(), False
-        self.until = None if deadline is None else self._began + deadline
-        self.watcher = both(self._take, watcher)
+        self._until = None if deadline is None else self._began + deadline
+
+    def bound(self, order: Order) -> Order:
+        """The order within the deadline, watched."""
+        return replace(order, watcher=self._take, until=self._until)
 
     def __enter__(self) -> None:
         self._statistics.calls += 1
@@ -79,6 +85,7 @@ class Call:
         if isinstance(event, DispatchStarted) and self._is_waiting:
             self._statistics.waited(time.monotonic() - self._began)
             self._wait_no_more()
+        self._watcher(event)
 
     def _wait_no_more(self) -> None:
         self._statistics.waiting -= self._is_waiting
