@@ -22,7 +22,7 @@ from outcrop_specialists.brief import ATTACH
 from outcrop_specialists.context.skills import SKILLS_KEY
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Order:
     """What is to be done, by whom, within which limits. `command` is a program that plays the specialist."""
 
