@@ -6,12 +6,15 @@ The batch has a run of its own whose journal says which job began and ended; eac
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from outcrop.batch_results import write_results
 from outcrop.budget import Amount, Ceiling
 from outcrop.desk import Desk, Shared
 from outcrop.jobs import BadLine as BadLine
@@ -30,11 +33,10 @@ from outcrop.recovery import open_run
 from outcrop.run import Run
 from outcrop.runs import RunFolder, all_runs
 from outcrop.settings import Settings
-from outcrop.spill import write_private
 from outcrop.workspace import Workspace
-from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import JournalError, OutcropError, UsageError
-from outcrop_schemas.outcome import RunOutcome
+from outcrop_schemas import limits
+from outcrop_schemas.errors import JournalError, OutcropError, UnknownNameError, UsageError
+from outcrop_schemas.outcome import STATUSES, RunOutcome, Status
 from outcrop_schemas.plan import Plan
 
 
@@ -47,21 +49,59 @@ class BatchOutcome:
     bad_lines: list[BadLine] = field(default_factory=list)
     resumed: int = 0
     spending: dict[str, Any] | None = None
+    not_begun: int = 0
+    """Jobs that were left out because too many others had failed."""
 
     @property
     def is_good(self) -> bool:
-        return not self.bad_lines and all(outcome.is_good for outcome in self.outcomes.values())
+        return not (self.bad_lines or self.not_begun) and all(outcome.is_good for outcome in self.outcomes.values())
+
+    @property
+    def failures(self) -> int:
+        return sum(not outcome.is_good for outcome in self.outcomes.values())
 
     @property
     def results(self) -> Path:
         return self.run_folder / "results.jsonl"
 
+    @property
+    def page(self) -> Path:
+        return self.run_folder / "summary.html"
 
-JobWatcher = Callable[[Line, RunOutcome], None]
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a batch is: jobs that ended since it was started, those left, seconds since then, and what was spent."""
+
+    ended: int
+    left: int
+    seconds: float
+    spent: Amount
+
+    @property
+    def per_second(self) -> float:
+        return self.ended / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        return self.left / self.per_second if self.per_second else None
+
+
+JobWatcher = Callable[[Line, RunOutcome, Standing], None]
+UNKNOWN = (
+    "the orchestrator was killed while a specialist of this job was at work, so what it did is not known; look at its "
+    "files, then run it again with --retry interrupted"
+)
 
 
 class Batch:
-    """The jobs of one file on `workers` specialists. Raises what opening a workspace raises."""
+    """The jobs of one file on `workers` specialists, those of higher priority first.
+
+    `resume` goes on with the last batch of this file. A job in whose midst the orchestrator was killed then ends as
+    `interrupted`, since nobody knows what its specialist did, unless `retry` names that status; jobs that ended in a
+    status of `retry` are run again. After `max_failures` failed jobs no further ones begin.
+    Raises what opening a workspace raises.
+    """
 
     def __init__(
         self,
@@ -71,7 +111,9 @@ class Batch:
         workers: int | None = None,
         model: ModelChoice | None = None,
         resume: bool = False,
-        on_job: JobWatcher = lambda line, outcome: None,
+        retry: Collection[str] = (),
+        max_failures: int | None = None,
+        on_job: JobWatcher = lambda line, outcome, standing: None,
         settings: Settings | None = None,
         api_batch: bool = False,
     ) -> None:
@@ -81,7 +123,15 @@ class Batch:
         if api_batch and workers is None and "workers" not in self._settings.model_fields_set:
             # They wait for hours with nothing to do, and many turns make a batch.
             self._workers = limits.API_BATCH_WORKERS
-        self._choice = model
+        for status in retry:
+            if status not in STATUSES:
+                raise UnknownNameError("status", status, known=STATUSES)
+        if max_failures is not None and max_failures < 1:
+            raise UsageError(f"max_failures must be at least 1, not {max_failures}")
+        self._choice, self._retry, self._max_failures = model, {"cancelled", *retry}, max_failures
+        if api_batch:
+            # Their turns wait for hours; what was asked before the end is found again, and not asked twice.
+            self._retry.add("interrupted")
         self._resume, self._on_job = resume, on_job
         self._mailbox = Mailbox(self._settings.api_batch_seconds, self._settings.api_batch_poll_seconds)
         self._is_by_api_batch = api_batch
@@ -138,10 +188,11 @@ class Batch:
         if shared.models.paid_names():
             shared.budget.spent += self._spent_before(bodies)
         self._mailbox.recall(bodies)
+        ended = {body["job"]: body["outcome"] for body in bodies if body["kind"] == "job_end"}  # the last one counts
         finished = {
-            body["job"]: RunOutcome.model_validate(body["outcome"])
-            for body in bodies
-            if body["kind"] == "job_end" and body["outcome"]["status"] != "cancelled"
+            job: RunOutcome.model_validate(outcome)
+            for job, outcome in ended.items()
+            if outcome["status"] not in self._retry
         }
         await self._adopt(desk, bodies, finished)
         return desk, finished
@@ -165,16 +216,36 @@ class Batch:
                 spent += spent_in(read(folder.journal)[0])
         return spent
 
-    async def _adopt(self, desk: Desk, bodies: Iterable[Mapping[str, Any]], finished: dict[str, RunOutcome]) -> None:
-        """Jobs whose run was answered, though the orchestrator died before the batch's journal knew."""
+    async def _adopt(self, desk: Desk, bodies: Sequence[Mapping[str, Any]], finished: dict[str, RunOutcome]) -> None:
+        """Jobs that began and of whose end the batch's journal does not know: what became of them by their own runs."""
         for body in bodies:
             if body["kind"] != "job_start" or body["job"] in finished:
                 continue
-            folder = RunFolder(self._workspace.runs / body["run_id"])
-            answer = open_run(folder).answer if folder.journal.is_file() else None
-            if answer and answer.status != "cancelled":
-                finished[body["job"]] = answer
-                await desk.note("job_end", {**body, "kind": "job_end", "outcome": answer.model_dump(mode="json")})
+            outcome = self._of_run(RunFolder(self._workspace.runs / body["run_id"]))
+            if outcome and outcome.status not in self._retry:
+                finished[body["job"]] = outcome
+                await desk.note("job_end", {**body, "kind": "job_end", "outcome": outcome.model_dump(mode="json")})
+
+    def _of_run(self, folder: RunFolder) -> RunOutcome | None:
+        """What became of a job by its own record; None where it can be begun anew, since nothing of it was done."""
+        if not folder.journal.is_file():
+            return None
+        run = open_run(folder)
+        if run.answer:
+            return run.answer
+        if not run.records.statuses()["interrupted"] and not run.interrupted:
+            return None
+        return RunOutcome(
+            run_id=folder.run_id,
+            objective=str(run.about.get("objective") or ""),
+            status="interrupted",
+            errors=[UNKNOWN],
+            data=[entry["path"] for entry in run.about.get("data", [])],
+            model="",
+            started_at=str(run.about.get("at") or now()),
+            duration_s=0.0,
+            run_folder=str(folder.path),
+        )
 
     async def _work(
         self, desk: Desk, shared: Shared, lines: list[Line], bad: list[BadLine], finished: dict[str, RunOutcome]
@@ -189,13 +260,17 @@ class Batch:
                 result.resumed += 1
             else:
                 todo.append(line)
-        queue = iter(todo)
+        queue = deque(sorted(todo, key=lambda line: (-line.job.priority, line.number)))
+        began = time.monotonic()
 
         async def take_jobs() -> None:
-            for line in queue:
+            while queue and (self._max_failures is None or result.failures < self._max_failures):
+                line = queue.popleft()
                 outcome = await self._run(desk, shared, line)
                 result.outcomes[line.number] = outcome
-                self._on_job(line, outcome)
+                ended = len(result.outcomes) - result.resumed
+                standing = Standing(ended, len(todo) - ended, time.monotonic() - began, shared.budget.spent)
+                self._on_job(line, outcome, standing)
 
         try:
             at_a_time = max(self._workers, limits.API_BATCH_JOBS) if self._is_by_api_batch else self._workers
@@ -204,9 +279,10 @@ class Batch:
                     group.create_task(take_jobs())
         except BaseExceptionGroup as broken:
             raise broken.exceptions[0] from broken
+        result.not_begun = len(queue)
         result.outcomes = dict(sorted(result.outcomes.items()))
         result.spending = self._spending(shared, result)
-        self._write_results(result, lines)
+        write_results(result.results, result.page, lines, result.outcomes, result.spending)
         return result
 
     def _spending(self, shared: Shared, result: BatchOutcome) -> dict[str, Any] | None:
@@ -232,7 +308,10 @@ class Batch:
             await desk.note("job_start", {**body, "run_id": folder.run_id})
 
         try:
-            outcome = await self._start(line.job, shared, on_open)
+            async with asyncio.timeout(line.job.seconds):
+                outcome = await self._start(line.job, shared, on_open)
+        except TimeoutError:
+            outcome = _failed(line, f"the job took longer than its {line.job.seconds:g} s", opened, "timeout")
         except JournalError:
             # What cannot be recorded cannot be taken up again: the batch ends here.
             raise
@@ -248,24 +327,13 @@ class Batch:
             return await Run(job.objective, job.data, shared=shared, pins=job.pins, on_open=on_open).start()
         return await Follow(self._plans[job.plan], job.data, job.map, job.pins, on_open=on_open).start(shared)
 
-    def _write_results(self, result: BatchOutcome, lines: list[Line]) -> None:
-        """One line per job, in the order of the file."""
-        ids = {line.number: line.job.id for line in lines}
-        text = b"".join(
-            wire.dumps({"line": number, "id": ids.get(number), **outcome.model_dump(mode="json")}) + b"\n"
-            for number, outcome in result.outcomes.items()
-        )
-        temporary = result.results.with_name(".results.jsonl")
-        write_private(temporary, text)
-        temporary.replace(result.results)
 
-
-def _failed(line: Line, reason: str, opened: list[RunFolder]) -> RunOutcome:
+def _failed(line: Line, reason: str, opened: list[RunFolder], status: Status = "error") -> RunOutcome:
     """The outcome of a job that could not be begun, or broke in a way that nobody foresaw."""
     return RunOutcome(
         run_id=opened[0].run_id if opened else "",
         objective=line.job.objective,
-        status="error",
+        status=status,
         errors=[reason.encode("utf-8", "backslashreplace").decode()],
         data=line.job.data,
         model="",

@@ -1,21 +1,31 @@
-"""The jobs of a batch, read from a file of JSON lines."""
+"""The jobs of a batch: lines of JSON, rows of a CSV file, or one objective over many files."""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from outcrop.spill import write_private
+from outcrop.workspace import HOME, Workspace
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import PathError, UsageError
+from outcrop_schemas.errors import PathError, UsageError, WorkspaceError
 from outcrop_specialists.completion import first_fault
 
 
 class Job(BaseModel):
-    """One line of a jobs file: an objective, or a plan file to follow, with `map` of its columns to other names."""
+    """One line of a jobs file: an objective, or a plan file to follow, with `map` of its columns to other names.
+
+    Jobs of a higher `priority` begin first; `seconds` is the longest that a job may take.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,6 +35,8 @@ class Job(BaseModel):
     pins: dict[str, str] = {}
     plan: str | None = None
     map: dict[str, str] = {}
+    priority: int = 0
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -43,8 +55,9 @@ class Job(BaseModel):
 
     @property
     def digest(self) -> str:
-        # Lines without a plan keep the digest by which earlier versions know them when a batch is resumed.
-        return wire.digest(self.model_dump(exclude=None if self.plan else {"plan", "map"}))[:16]
+        # What earlier versions did not know counts only where it is said: they know their lines again.
+        said = self.model_dump(include={"plan", "map", "priority", "seconds"}, exclude_defaults=True)
+        return wire.digest({**self.model_dump(include={"objective", "data", "id", "pins"}), **said})[:16]
 
 
 @dataclass(frozen=True)
@@ -69,19 +82,21 @@ class BadLine:
 
 
 def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
-    """The jobs of a JSON-lines file, and the lines that are none. Raises PathError, UsageError where it is empty."""
+    """The jobs of a file of JSON lines, or of a CSV file with a header, and the lines that are none.
+
+    Raises PathError, UsageError where it is empty.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise PathError(path, f"the jobs file cannot be read: {error.strerror}") from error
+    data = data.removeprefix(b"\xef\xbb\xbf")
     lines: list[Line] = []
     bad: list[BadLine] = []
     seen: Counter[str] = Counter()
-    for number, text in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        if not text.strip():
-            continue
+    for number, read in _rows(path, data) if path.suffix.lower() == ".csv" else _texts(data):
         try:
-            job = _job(text)
+            job = Job.model_validate(read())
         except ValidationError as error:
             where, reason = first_fault(error)
             bad.append(BadLine(number, f"{where}: {reason}"))
@@ -95,12 +110,82 @@ def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
     return lines, bad
 
 
-def _job(text: bytes) -> Job:
-    """Raises ValidationError for a field that does not fit, ValueError for what is no object at all."""
+Read = Callable[[], dict[str, Any]]
+"""Gives the fields of a job, or raises ValueError."""
+
+
+def _texts(data: bytes) -> Iterator[tuple[int, Read]]:
+    for number, text in enumerate(data.split(b"\n"), 1):
+        if text.strip():
+            yield number, partial(_fields, text)
+
+
+def _fields(text: bytes) -> dict[str, Any]:
     try:
         value = wire.loads(text)
     except ValueError as error:
         raise ValueError(f"is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValueError("is not a JSON object with objective and data")
-    return Job.model_validate(value)
+    return value
+
+
+def _rows(path: Path, data: bytes) -> Iterator[tuple[int, Read]]:
+    """The rows of a CSV file by its header, numbered by their lines. Raises UsageError for what is no text or table."""
+    try:
+        reader = csv.DictReader(io.StringIO(data.decode(), newline=""), strict=True)
+        for row in reader:
+            yield reader.line_num, partial(_of_row, row)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path}: the jobs file is no CSV in UTF-8: {error}") from error
+
+
+def _of_row(row: dict[str | None, Any]) -> dict[str, Any]:
+    """Several files of one job are parted by `;`; an empty cell says nothing."""
+    if None in row:
+        raise ValueError(f"has {len(row[None])} more fields than the header")
+    found: dict[str, Any] = {(name or "").strip(): cell for name, cell in row.items() if cell and cell.strip()}
+    if "data" in found:
+        found["data"] = [part.strip() for part in found["data"].split(";") if part.strip()]
+    return found
+
+
+_PLACES = ("path", "name", "stem")
+
+
+def write_jobs(workspace: Workspace, template: str, patterns: Sequence[str]) -> Path:
+    """A jobs file of `over_files` in the workspace's own folder, the same for the same template and patterns.
+
+    Raises UsageError, WorkspaceError.
+    """
+    jobs = over_files(template, patterns, workspace.folder)
+    path = workspace.home / "batches" / f"{wire.digest([template, list(patterns)])[:12]}.jsonl"
+    lines = (wire.dumps(job.model_dump(include={"objective", "data"})) + b"\n" for job in jobs)
+    try:
+        workspace.home.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(path, b"".join(lines))
+    except OSError as error:
+        raise WorkspaceError(f"{path}: the jobs cannot be written: {error.strerror}") from error
+    return path
+
+
+def over_files(template: str, patterns: Sequence[str], workspace: Path) -> list[Job]:
+    """One job for each file that the patterns find, in the order of their names; `{path}`, `{name}` and `{stem}` in the
+    template are that file's. Raises UsageError where a pattern finds nothing, or a place in braces is none of these.
+    """
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        matching = sorted(path for path in workspace.glob(pattern) if path.is_file() and HOME not in path.parts)
+        if not matching:
+            raise UsageError(f"{pattern!r} finds no file in {workspace}")
+        found |= dict.fromkeys(path.relative_to(workspace).as_posix() for path in matching)
+    return [Job(objective=_filled(template, path), data=[path]) for path in found]
+
+
+def _filled(template: str, path: str) -> str:
+    parts = {"path": path, "name": Path(path).name, "stem": Path(path).stem}
+    wrong = [place for place in re.findall(r"\{(\w*)\}", template) if place not in _PLACES]
+    if wrong:
+        raise UsageError(f"{{{wrong[0]}}} in the template is none of {', '.join(f'{{{place}}}' for place in _PLACES)}")
+    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], template)

@@ -21,12 +21,16 @@ class _Part(BaseModel):
 
 
 class PlanColumn(_Part):
-    """A column that the calls need. What is null is not known, and not compared with the column of a new file."""
+    """A column that the calls need. What is null is not known, and not compared with the column of a new file.
+
+    `found_by` is `role` where no call names it: a tool looks for a column of that role (a coordinate) by itself.
+    """
 
     name: str = Field(min_length=1)
     type: Literal["integer", "number", "text", "date", "boolean"] | None = None
     role: str | None = None
     unit: str | None = None
+    found_by: Literal["name", "role"] = "name"
     values: list[str] = Field(default=[], description="Values that filters and groups of the calls ask for.")
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.plan import PlanColumn
 from outcrop_specialists.columns.choice import find_column
-from outcrop_specialists.columns.fitting import Fit, fit
+from outcrop_specialists.columns.fitting import TELLING_ROLES, Fit, fit
 from outcrop_specialists.columns.profile import ColumnProfile, profile_table
 from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
@@ -23,12 +23,14 @@ NAMES_TOLD = 60
 
 
 class FitArguments(BaseModel):
-    """`described` asks what columns are, with values that they may have; `inputs` whether the table serves."""
+    """`described` asks what columns are, with values that they may have, `found` the same of columns that tools found
+    by themselves; `inputs` whether the table serves."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str
     described: dict[str, list[str]] = {}
+    found: list[str] = []
     inputs: dict[str, list[PlanColumn]] = {}
     given: dict[str, str] = {}
 
@@ -39,7 +41,7 @@ def fit_table(context: ToolContext, asked: FitArguments) -> dict[str, Any]:
     profiles = profile_table(table)
     fits = {name: fit(needs, profiles, _found(table, asked.given)) for name, needs in asked.inputs.items()}
     return {
-        "described": _described(table, profiles, asked.described),
+        "described": _described(table, profiles, asked),
         "fits": {name: _as_json(found, table, asked.inputs[name]) for name, found in fits.items()},
         "columns": [_told(profile) for profile in islice(profiles, NAMES_TOLD)],
         "column_count": len(profiles),
@@ -51,13 +53,12 @@ def _found(table: Table, given: Mapping[str, str]) -> dict[str, str]:
     return {needed: _column(table, name) or name for needed, name in given.items()}
 
 
-def _described(
-    table: Table, profiles: Sequence[ColumnProfile], asked: Mapping[str, Sequence[str]]
-) -> list[dict[str, Any]]:
-    """The columns among those asked for, each once, with those of the values that it has."""
+def _described(table: Table, profiles: Sequence[ColumnProfile], asked: FitArguments) -> list[dict[str, Any]]:
+    """The columns among those asked for, each once, with those of the values that it has; of those that tools found
+    by themselves the ones whose role says what they are."""
     by_name = {profile.name: profile for profile in profiles}
     wanted: dict[str, list[str]] = {}
-    for name, values in asked.items():
+    for name, values in asked.described.items():
         column = _column(table, name)
         if column in by_name:
             wanted.setdefault(column, []).extend(values)
@@ -67,6 +68,10 @@ def _described(
         kept = [value for value in dict.fromkeys(values) if _folded(value) in there]
         known = PlanColumn(name=name, type=profile.type, role=profile.role, unit=profile.unit, values=kept)
         found.append(known.model_dump())
+    for profile in profiles:
+        if profile.name in asked.found and profile.name not in wanted and profile.role in TELLING_ROLES:
+            known = PlanColumn(name=profile.name, type=profile.type, role=profile.role, found_by="role")
+            found.append(known.model_dump())
     return found
 
 

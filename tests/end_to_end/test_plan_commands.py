@@ -69,6 +69,33 @@ def test_a_table_that_does_not_fit_is_refused_as_a_whole(known: Any, workspace: 
     assert "in ppb, not in ppm" in mapped.stderr
 
 
+def test_what_a_tool_finds_by_itself_is_looked_for_before_anything_runs(outcrop: Any, workspace: Path) -> None:
+    (workspace / "a.csv").write_text("sample,x,y,Cu_ppm\n" + "".join(f"s{n},{n * 10},{n * n},{n}\n" for n in range(9)))
+    done = outcrop("dispatch", "plotting", "--objective", "draw a map of Cu_ppm", "--data", "a.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    (workspace / "b.csv").write_text("sample,Easting,Northing,Cu_ppm\nu,5,6,1\nv,7,9,2\nw,9,9,4\n")
+    (workspace / "c.csv").write_text("sample,Cu_ppm\nu,1\nv,2\nw,4\n")
+    refused = outcrop("replay", "last", "--on", "c.csv")
+    assert refused.returncode == 1
+    assert "the file has no column that is x" in refused.stderr
+    assert outcrop("replay", "last", "--on", "b.csv").returncode == 0
+
+
+def test_a_table_of_a_file_with_several_is_an_input(outcrop: Any, workspace: Path) -> None:
+    for name, factor in (("one", 2), ("two", 3)):
+        block = "id,Cu_ppm\n" + "".join(f"r{n},{n * factor}\n" for n in range(6))
+        (workspace / f"{name}.csv").write_text("station,depth\na,1\nb,2\nc,3\n\n\n" + block)
+    done = outcrop("run", "summarise Cu_ppm", "--data", "one.csv#2", "--model", "offline")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(outcrop("export-plan", "last").stdout)["inputs"][0]["file"] == "one.csv#2"
+    again = outcrop("replay", "last", "--on", "two.csv#2", "--json")
+    assert again.returncode == 0, again.stderr
+    assert float(summary(workspace, json.loads(again.stdout))["Cu_ppm"]["mean"]) == 7.5
+    refused = outcrop("replay", "last", "--on", "two.csv")
+    assert refused.returncode == 1
+    assert "cannot be read as a table, so nothing was started" in refused.stderr
+
+
 def test_wrong_use_is_told_and_has_status_2(known: Any, workspace: Path) -> None:
     (workspace / "plan.json").write_text(known("export-plan", "last").stdout.replace('"summarize"', '"sumarise"', 1))
     for arguments, told in [
@@ -76,12 +103,13 @@ def test_wrong_use_is_told_and_has_status_2(known: Any, workspace: Path) -> None
         (("run", "--plan", "none.json"), "the plan cannot be read"),
         (("run", "x", "--plan", "plan.json"), "in place of an OBJECTIVE"),
         (("run", "--plan", "plan.json", "--model", "offline"), "no model is asked"),
-        (("run",), "Say what is to be found out"),
+        (("run",), "Give an OBJECTIVE"),
         (("run", "x", "--map", "a=b"), "--map goes with --plan"),
         (("replay", "last", "--map", "a=b"), "--map goes with --on"),
         (("replay", "last", "--verify", "--on", "others.csv"), "two things"),
         (("replay", "last", "--on", "others.csv", "rocks.csv"), "2 were given"),
         (("replay", "last", "--on", "others.csv", "--map", "x=y"), "needs no column 'x'"),
+        (("replay", "last", "--on", "rocks.csv", "--map", "Cu_ppm=none"), "no file that needs the first"),
     ]:
         done = known(*arguments)
         assert (done.returncode, told in done.stderr) == (2, True), (arguments, done.stderr)

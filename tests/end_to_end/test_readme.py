@@ -32,7 +32,7 @@ def test_the_python_example_runs_as_it_stands(workspace: Path) -> None:
 
 
 def test_every_command_of_the_readme_is_known(outcrop: Any) -> None:
-    named = set(re.findall(r"`outcrop ([a-z]+)", README))
+    named = set(re.findall(r"`outcrop ([a-z]+(?:-[a-z]+)*)", README))
     assert named >= {"run", "dispatch", "batch", "show", "replay", "runs", "schema", "completion", "doctor"}
     for name in named:
         assert outcrop(name, "--help").returncode == 0, name

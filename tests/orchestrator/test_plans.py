@@ -7,6 +7,7 @@ import csv
 import json
 import statistics
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 
 from outcrop import Run, ScriptedModel
 from outcrop.batch import Batch
+from outcrop.desk import Shared
+from outcrop.models import ModelTable
 from outcrop.models.scripted import turn
 from outcrop.plans.extraction import extract
 from outcrop.plans.files import check_plan, plan_text, read_plan, write_plan
@@ -22,7 +25,7 @@ from outcrop.plans.inspecting import export
 from outcrop.recovery import open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder, all_runs
-from outcrop.settings import Settings
+from outcrop.settings import RoleSettings, Settings
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import PlanError, PlanMismatchError, UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolResultBlock
@@ -164,6 +167,19 @@ async def test_the_plan_on_another_file_gives_exact_figures_and_is_rebuilt(
     checked = await asyncio.to_thread(verify, record)
     assert [one.difference for one in checked] == [None, None, None]
     assert record.events("plan")[0]["files"] == {"input1": "new.csv"}
+
+
+async def test_no_model_that_costs_is_asked_whatever_the_settings_say(finished: RunFolder, workspace: Path) -> None:
+    plan = await exported(finished)
+    write(workspace / "new.csv", OTHER)
+    settings = Settings(
+        model="claude-sonnet-5-5", budget_usd=Decimal("0.000001"), roles={"lead": RoleSettings(fallback="anthropic")}
+    )
+    models = ModelTable(None, settings)
+    async with Shared.opened(Workspace(workspace), models, 1, 1, "cold") as shared:
+        outcome = await Follow(plan, ["new.csv"], {}).start(shared)
+    assert (outcome.status, outcome.model) == ("success", "plan")
+    assert outcome.usage["spending"]["spent_tokens"] == 0
 
 
 async def test_columns_of_other_names_are_renamed_first_and_told_with_their_count(

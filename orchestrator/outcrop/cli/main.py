@@ -185,14 +185,35 @@ def _add_work(commands: Commands) -> None:
         "--unconfined", action="store_true", help="no Landlock, no seccomp; limits and supervision stay"
     )
 
-    batch = _add(commands, "batch", "work:batch", "run many objectives, one JSON object a line")
-    batch.add_argument("jobs", metavar="JOBS.jsonl", help='lines such as {"objective": "…", "data": ["assays.csv"]}')
+    batch = _add(commands, "batch", "work:batch", "run many objectives: a line of JSON, a CSV row or a file each")
+    batch.add_argument(
+        "jobs",
+        nargs="?",
+        metavar="JOBS",
+        help='lines such as {"objective": "…", "data": ["assays.csv"]}, or a .csv with these columns',
+    )
+    batch.add_argument(
+        "--objective-template",
+        metavar="TEXT",
+        help="instead of JOBS: an objective for each file, with {path}, {name}, {stem}",
+    )
+    batch.add_argument(
+        "--data", nargs="+", action="extend", default=[], metavar="GLOB", help="the files that the template is for"
+    )
     _workspace(batch)
     add_settings(batch)
     batch.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
     batch.add_argument(
         "--resume", action="store_true", help="go on with the last batch of this file; finished jobs are kept"
     )
+    batch.add_argument(
+        "--retry",
+        action="append",
+        default=[],
+        metavar="STATUS,…",
+        help="when resuming, run jobs again that ended so: interrupted, crashed, timeout …",
+    )
+    batch.add_argument("--max-failures", type=_positive, metavar="N", help="begin no more jobs after so many failed")
     batch.add_argument(
         "--api-batch",
         action="store_true",

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
 from outcrop.cli.options import settings_of
 from outcrop.cli.output import report_run, say, say_json, spending_line, warn
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
+
+if TYPE_CHECKING:
+    from outcrop.batch import Standing
 
 _COMMAND = "command"
 
@@ -22,7 +27,7 @@ def run(options: Namespace) -> int:
 
         return run_plan(options)
     if options.objective is None:
-        raise UsageError("Say what is to be found out, or give a --plan.")
+        raise UsageError("Give an OBJECTIVE, in plain words what is to be found out, or a --plan.")
     if options.map:
         raise UsageError("--map goes with --plan.")
     from outcrop.recovery import open_run
@@ -144,31 +149,32 @@ async def _dispatch(options: Namespace) -> Outcome:
 
 
 def batch(options: Namespace) -> int:
-    """Run a file of jobs."""
+    """Run a file of jobs, or one objective over many files."""
+
     from outcrop.batch import Batch, Line, read_jobs
 
-    def on_job(line: Line, outcome: RunOutcome) -> None:
+    def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
         name = f" {line.job.id}" if line.job.id else ""
         told = outcome.summary or "; ".join(outcome.errors)
-        said = f"line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}"
-        warn(said)
+        warn(f"[{_standing(standing)}] line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}")
 
-    from pathlib import Path
-
-    known = read_jobs(Path(options.jobs))[1]
+    jobs = _jobs_file(options)
+    known = read_jobs(jobs)[1]
     for bad in known:
-        warn(f"{options.jobs}, line {bad.number}: {bad.reason}")
+        warn(f"{jobs}, line {bad.number}: {bad.reason}")
     work = Batch(
-        options.jobs,
+        jobs,
         workspace=options.workspace,
         settings=settings_of(options),
         resume=options.resume,
+        retry=[status for given in options.retry for status in given.split(",") if status],
+        max_failures=options.max_failures,
         api_batch=options.api_batch,
         on_job=on_job,
     )
     result = run_async(work.start())
     for bad in (one for one in result.bad_lines if one not in known):
-        warn(f"{options.jobs}, line {bad.number}: {bad.reason}")
+        warn(f"{jobs}, line {bad.number}: {bad.reason}")
     counts: dict[str, int] = {}
     for outcome in result.outcomes.values():
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
@@ -177,6 +183,8 @@ def batch(options: Namespace) -> int:
             {
                 "run_folder": str(result.run_folder),
                 "results": str(result.results),
+                "page": str(result.page),
+                "not_begun": result.not_begun,
                 "jobs": len(result.outcomes),
                 "resumed": result.resumed,
                 "statuses": counts,
@@ -191,10 +199,43 @@ def batch(options: Namespace) -> int:
             f"{len(result.outcomes)} jobs: {said}; {result.resumed} were finished before; "
             f"{len(result.bad_lines)} bad lines"
         )
+        if result.not_begun:
+            say(f"Stopped after {result.failures} failed jobs; {result.not_begun} were not begun: --resume goes on")
+        if interrupted := counts.get("interrupted"):
+            say(f"{interrupted} interrupted: what they did is not known; --resume --retry interrupted runs them again")
         if result.spending:
             say(spending_line(result.spending))
-        say(f"Results: {result.results}")
+        say(f"Results: {result.results}\nPage:    {result.page}")
     return GOOD if result.is_good else BAD
+
+
+def _standing(standing: Standing) -> str:
+    """`12/500, 3.4/s, $0.12, 2 m to go`."""
+    from outcrop.cli.logs import age
+    from outcrop.prices import dollars
+
+    left = standing.seconds_left
+    spent = [f"${dollars(standing.spent.usd)}"] if standing.spent.usd else []
+    to_go = [f"{age(left)} to go"] if left and standing.left else []
+    rate = f"{standing.per_second:.2g}/s"
+    return ", ".join([f"{standing.ended}/{standing.ended + standing.left}", rate, *spent, *to_go])
+
+
+def _jobs_file(options: Namespace) -> Path:
+    """The file of jobs; those of a template are written to one, so that they are found again by --resume."""
+    from outcrop.jobs import write_jobs
+    from outcrop.workspace import Workspace
+
+    if (options.jobs is None) is (options.objective_template is None):
+        raise UsageError("Give a file of jobs, or --objective-template with --data.")
+    if options.jobs is not None:
+        if options.data:
+            raise UsageError("--data goes with --objective-template; the jobs of a file name theirs.")
+        return Path(options.jobs)
+    if not options.data:
+        raise UsageError("--objective-template needs --data with the files that it is for, such as 'assays/*.csv'.")
+    workspace = Workspace(options.workspace)
+    return write_jobs(workspace, options.objective_template, options.data)
 
 
 def _report_dispatch(outcome: Outcome) -> None:

@@ -225,7 +225,8 @@ class _Specialist:
                 asked = Call(call.tool, self._files.arguments(call))
                 answer = self._conversation.answer(asked)
                 if answer is None:
-                    ready.append(asked)
+                    # Two of a plan may come to be the same where one file stands for two inputs.
+                    ready += [asked] if asked not in ready else []
                     continue
                 self._files.take(call, answer)
                 if answer.is_error:

@@ -56,6 +56,9 @@ async def bind(plan: Plan, files: Sequence[str], given: Mapping[str, str], look:
     ]
     if misfits:
         raise PlanMismatchError(_report(misfits, plan, chosen, fits), misfits)
+    mapped = {old for name in chosen for old, _, _ in fits[name]["fits"][name]["mapped"]}
+    if idle := [f"{old}={new}" for old, new in given.items() if old not in mapped]:
+        raise UsageError(f"--map {idle[0]}: no file that needs the first has a column of the second name")
     renames = {name: _renames(fits[name]["fits"][name]) for name in chosen}
     repairs = [
         f"{chosen[name]}: {old} is {new} here ({how})"

@@ -21,8 +21,10 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.plan import FileReference, Plan, PlanCall, PlanInput, PlanStep
+from outcrop_specialists.completion import COMPLETE
 from outcrop_specialists.reading.address import MARK
 from outcrop_specialists.tools.argument_kinds import columns_in, is_file, paths_in
+from outcrop_specialists.tools.lineage import record_of
 from outcrop_specialists.tools.registry import NAMES, family_of, get_tool
 
 NAVIGATION = frozenset(("list_files", "read_file", "check_script", "verify_claims"))
@@ -51,10 +53,12 @@ class _Made:
 @dataclass
 class Extracted:
     """A plan whose inputs have no columns yet. `used` are names that may be columns of an input, with values that are
-    asked for of them; `direct` those of them that a call on the input itself names."""
+    asked for of them; `found` those that tools found by themselves; `direct` those of `used` that a call on the input
+    itself names."""
 
     plan: Plan
     used: dict[str, dict[str, list[str]]]
+    found: dict[str, list[str]]
     direct: dict[str, set[str]]
 
 
@@ -79,6 +83,7 @@ class _Extraction:
     origins: dict[str, set[str]] = field(default_factory=dict)
     """The inputs that a call worked on, itself or by the files of others."""
     used: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    found: dict[str, list[str]] = field(default_factory=dict)
     direct: dict[str, set[str]] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
     left_out: list[str] = field(default_factory=list)
@@ -138,7 +143,7 @@ class _Extraction:
             steps=self.steps,
             left_out=self.left_out,
         )
-        return Extracted(plan, self.used, self.direct)
+        return Extracted(plan, self.used, self.found, self.direct)
 
     def _recorded(self, dispatch_id: str) -> tuple[list[_Made], Counter[str]]:
         """The calls that were carried out, and how many others there are by tool."""
@@ -152,9 +157,9 @@ class _Extraction:
         for turn, exchange in enumerate(turns, 1):
             for use in exchange.response.tool_uses() if exchange.response else ():
                 answer = answers.get((turn, use.id))
-                if use.name not in NAMES:
+                if use.name == COMPLETE:
                     continue
-                if use.name in NAVIGATION or answer is None or answer.is_error:
+                if use.name not in NAMES or use.name in NAVIGATION or answer is None or answer.is_error:
                     passed[use.name] += 1
                 else:
                     calls.append(_Made(use.name, use.input, list(_files(answer.content))))
@@ -214,6 +219,23 @@ class _Extraction:
                         names.setdefault(column, []).extend(values)
                     if source == origin:
                         self.direct.setdefault(origin, set()).update(columns)
+
+        for column in self._found_by_the_tool(call):
+            for origin in self.origins[name]:
+                self.found.setdefault(origin, []).append(column)
+
+    def _found_by_the_tool(self, call: _Made) -> list[str]:
+        """Columns that the call does not name and its tool found, as the lineage of its file has them."""
+        for _, path in call.files:
+            made_by = (record_of(self.workspace / path) or {}).get("parameters")
+            if isinstance(made_by, dict):
+                more = {
+                    name: value
+                    for name, value in made_by.items()
+                    if isinstance(value, str) and call.arguments.get(name) is None
+                }
+                return [name for names in columns_in(call.tool, more).values() for name in names]
+        return []
 
     def _obstacle(self, call: _Made) -> str | None:
         """A script knows its files by their names and columns, which nobody can change for it."""

@@ -13,6 +13,7 @@ from outcrop.launching import Launcher
 from outcrop.models import OFFLINE, ModelTable
 from outcrop.models.plan import PlanModel
 from outcrop.plans.binding import BoundPlan, bind
+from outcrop.plans.files import check_plan
 from outcrop.plans.inspecting import looking
 from outcrop.run import Run
 from outcrop.runs import RunFolder
@@ -53,6 +54,7 @@ class Follow:
 
     async def start(self, shared: Shared) -> RunOutcome:
         """Look at the files and do the work. Raises PlanError, PlanMismatchError and what a run raises."""
+        check_plan(self.plan)
         files = [shared.workspace.data(path) for path in self.data]
         async with looking(shared) as look:
             bound = self.bound = await bind(self.plan, files, self.given, look)

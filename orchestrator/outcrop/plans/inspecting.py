@@ -61,12 +61,12 @@ async def _described(
     given: PlanInput, extracted: Extracted, run: RunRecord, shared: Shared, look: Look
 ) -> tuple[PlanInput, str]:
     """An input with its columns. Where the file is not as it was, those that calls on it name, without more."""
-    used = extracted.used.get(given.id, {})
-    if not used:
+    used, by_tools = extracted.used.get(given.id, {}), extracted.found.get(given.id, [])
+    if not used and not by_tools:
         return given, ""
     try:
         _check_unchanged(given.file, run, shared)
-        found = await look({"path": given.file, "described": used})
+        found = await look({"path": given.file, "described": used, "found": by_tools})
         columns = [PlanColumn.model_validate(record) for record in found["described"]]
         return given.model_copy(update={"columns": columns}), ""
     except OutcropError as error:

@@ -19,6 +19,8 @@ from outcrop_specialists.columns.units import is_same_unit, split_unit
 TELLING_ROLES = frozenset(
     ("longitude", "latitude", "x", "y", "z", "depth_from", "depth_to", "depth", "hole_id", "sample_id", "date")
 )
+PLACES = (frozenset(("x", "longitude")), frozenset(("y", "latitude")))
+"""Roles of which a tool that looks for itself takes either."""
 NUMBERS = frozenset(("integer", "number"))
 KEYS = frozenset(("hole_id", "sample_id", "id", "cluster", "category"))
 """Roles that numbers and texts may have alike."""
@@ -55,10 +57,17 @@ def fit(needs: Sequence[PlanColumn], profiles: Sequence[ColumnProfile], given: M
     """Find a column for each that is needed; `given` says of some which one is to be taken."""
     found = Fit()
     by_name = {profile.name: profile for profile in profiles}
+    given = {need.name: given[need.name] for need in needs if need.name in given}
     chosen = {name: by_name[column] for name, column in given.items() if column in by_name}
-    exactly = {need.name for need in needs if need.name in by_name and need.name not in chosen}
+    exactly = {
+        need.name for need in needs if need.found_by == "name" and need.name in by_name and need.name not in chosen
+    }
     taken = exactly | {profile.name for profile in chosen.values()}
     for need in needs:
+        if need.found_by == "role" and need.name not in given:
+            if not any(profile.role in _roles_like(need.role) for profile in profiles):
+                found.misfits.append(Misfit(need, f"the file has no column that is {need.role}"))
+            continue
         exact = chosen.get(need.name) or by_name.get(need.name)
         if exact is None:
             wanted = given.get(need.name)
@@ -111,6 +120,10 @@ def _alike(
         return [profile for profile in profiles if _element(profile.name, profile.role) == symbol], f"element {symbol}"
     is_telling = need.role in TELLING_ROLES and sum(other.role == need.role for other in needs) == 1
     return [profile for profile in profiles if is_telling and profile.role == need.role], f"role {need.role}"
+
+
+def _roles_like(role: str | None) -> frozenset[str]:
+    return next((roles for roles in PLACES if role in roles), frozenset([role or ""]))
 
 
 def folded(name: str) -> str:

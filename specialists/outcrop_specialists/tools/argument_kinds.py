@@ -44,9 +44,9 @@ VALUES = {
 """By tool: the argument that names a column, and the one with values of it."""
 CONDITIONS = frozenset(("==", "!=", "in", "not_in"))
 OTHER = frozenset(
-    """box_crs claims code command date_order dip_convention folder from_units groups handle labels mapping name named_in
-    replacement source_column source_crs standard statement suffix tables target_crs to_units unit value value_name
-    variable_name certified derived tops path""".split()  # noqa: SIM905
+    """box_crs claims code command date_order dip_convention folder from_units groups handle labels mapping name
+    named_in replacement source_column source_crs standard statement suffix tables target_crs to_units unit value
+    value_name variable_name certified derived tops""".split()  # noqa: SIM905
 )
 """Text that names neither file nor column of an input."""
 

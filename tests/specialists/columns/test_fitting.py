@@ -95,5 +95,12 @@ def test_one_column_never_stands_for_two() -> None:
     assert len(reasons(fit([need("c"), need("d")], both, {"c": "a", "d": "a"}))) == 2
 
 
+def test_a_column_that_a_tool_finds_by_itself_only_has_to_be_there() -> None:
+    place = PlanColumn(name="x", type="number", role="x", found_by="role")
+    assert fit([place], [column("Longitude", "longitude")], {}) == Fit()
+    assert reasons(fit([place], [column("a")], {})) == ["the file has no column that is x"]
+    assert names(fit([place], [column("a")], {"x": "a"})) == [("x", "a", "your choice")]
+
+
 def test_what_is_not_known_of_a_column_is_not_compared() -> None:
     assert names(fit([PlanColumn(name="a")], [column("a", "text", kind="text")], {})) == [("a", "a", "")]
