@@ -39,7 +39,20 @@ def plain_numbers(column: pl.Series, exact_float: int) -> pl.Series | None:
         is_plain = numbers.null_count() == missing and not numbers.is_nan().any()
         if not is_plain or not isinstance(size, float) or size >= exact_float:
             return None
+    if numbers.dtype == pl.Int64 and len(column) >= LONG_ROWS and _are_shortest(column, numbers):
+        return numbers
     return None if _has_leading_zero(column, numbers) or column.str.contains_any(SIGNS).any() else numbers
+
+
+def _are_shortest(column: pl.Series, integers: pl.Series) -> bool:
+    """Whether every text is its integer without a sign or zero too many, which their length tells: none is shorter."""
+    least, most = integers.min(), integers.max()
+    assert isinstance(least, int)
+    assert isinstance(most, int)
+    shortest = len(integers) - integers.null_count() + int((integers < 0).sum())
+    for digits in range(1, len(str(max(abs(least), abs(most))))):
+        shortest += int((integers >= 10**digits).sum()) + int((integers <= -(10**digits)).sum())
+    return int(column.str.len_bytes().sum()) == shortest
 
 
 def _has_leading_zero(column: pl.Series, numbers: pl.Series) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from outcrop_specialists.columns.chemistry import is_oxide, symbol_of
 from outcrop_specialists.columns.roles import unit_of
 from outcrop_specialists.columns.units import is_concentration, is_unit, split_unit
+from outcrop_specialists.reading.plain import side_by_side
 from outcrop_specialists.reading.types import sentinels_of
 
 if TYPE_CHECKING:
@@ -52,28 +54,39 @@ def note_suspects(typed: Typed, units: Mapping[str, str], limits: Mapping[str, f
     """Note what is suspected in each numeric column; nothing is changed. `limits` are those that the header gives."""
     columns = [column for column in typed.columns if column.dtype.is_numeric()]
     sure = sum(_is_element(column.name, units, lone=False) for column in columns)
+    lone = sure >= SINGLE_LETTERS_NEED
+
+    def of_one(column: pl.Series) -> tuple[Typed, float | None]:
+        own = replace(typed, found={})
+        limit = (limits or {}).get(column.name)
+        return own, _note_column(column, own, limit, is_element=_is_element(column.name, units, lone=lone))
+
     gaps: dict[str, tuple[float, pl.Series]] = {}
-    for column in columns:
-        values = _values(column, typed)
-        is_element = _is_element(column.name, units, lone=sure >= SINGLE_LETTERS_NEED)
-        if (is_element and not DERIVED.search(column.name)) or column.name in typed.qualifiers:
-            _note_negative(values, column.name, typed, (limits or {}).get(column.name))
-        if len(values) < FEWEST_REST:
-            continue
-        for value, count in far_constants(values):
-            text = "SUSPECTED fill values, kept as numbers: one number far from all others that stands several times"
-            typed.note(text, column.name, f"has {value!r} in {count} rows")
-        if column.dtype.is_float():
-            _note_spike(values, column, typed, is_element=is_element)
-        if is_element:
-            zeros = int((values == 0).sum())
-            if zeros >= FEWEST_REPEATS and values.min() == 0 and zeros < len(values):
-                typed.note("SUSPECTED non-detects written as 0", column.name, f"has {zeros}")
-        cut = unit_cut(values)
+    for column, (own, cut) in zip(columns, side_by_side(of_one, columns), strict=True):
+        typed.take_notes_of(own)
         if cut is not None:
             gaps[column.name] = (cut, column)
     _note_units(gaps, typed)
     _note_unit_columns(typed)
+
+
+def _note_column(column: pl.Series, typed: Typed, limit: float | None, *, is_element: bool) -> float | None:
+    """Note what is suspected in one column; a number between two groups of it, where it falls apart into these."""
+    values = _values(column, typed)
+    if (is_element and not DERIVED.search(column.name)) or column.name in typed.qualifiers:
+        _note_negative(values, column.name, typed, limit)
+    if len(values) < FEWEST_REST:
+        return None
+    for value, count in far_constants(values):
+        text = "SUSPECTED fill values, kept as numbers: one number far from all others that stands several times"
+        typed.note(text, column.name, f"has {value!r} in {count} rows")
+    if column.dtype.is_float():
+        _note_spike(values, column, typed, is_element=is_element)
+    if is_element:
+        zeros = int((values == 0).sum())
+        if zeros >= FEWEST_REPEATS and values.min() == 0 and zeros < len(values):
+            typed.note("SUSPECTED non-detects written as 0", column.name, f"has {zeros}")
+    return unit_cut(values)
 
 
 def _note_negative(values: pl.Series, name: str, typed: Typed, limit: float | None) -> None:

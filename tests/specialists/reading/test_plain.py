@@ -42,6 +42,19 @@ def test_work_done_ahead_keeps_its_order_and_raises_what_went_wrong() -> None:
         list(plain.ahead(lambda n: 1 // n, [2, 1, 0]))
 
 
+@given(
+    values=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=9),
+    spoilt=st.sampled_from(["", "+", "0", "-0"]),
+)
+def test_integers_are_known_to_be_plain_by_the_length_of_their_texts(values: list[int], spoilt: str) -> None:
+    texts = [str(value) for value in values]
+    if spoilt:
+        texts[0] = "-0" if spoilt == "-0" else f"{spoilt}{abs(values[0])}"
+    column = pl.Series("c", [*texts, None, ""])
+    numbers = column.cast(pl.Int64, strict=False)
+    assert plain._are_shortest(column, numbers) is (not spoilt) or numbers.null_count() > 2
+
+
 LOOKS = [
     "12",
     "1,234",

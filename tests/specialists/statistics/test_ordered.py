@@ -42,8 +42,12 @@ def test_many_values_are_sorted_and_their_deviation_found_as_of_few() -> None:
     rng = numpy.random.default_rng(3)
     values = rng.lognormal(3, 1, MANY_VALUES + 12_345).round(2)
     values[rng.random(len(values)) < 0.1] = numpy.nan
-    assert numpy.array_equal(ascending(values), numpy.sort(values), equal_nan=True)
     known = values[~numpy.isnan(values)]
+    assert numpy.array_equal(ascending(values), numpy.sort(known))
+    series = pl.Series(values).fill_nan(None)
+    assert numpy.array_equal(ascending(series), numpy.sort(known))
+    infinite = series.set(pl.Series(numpy.arange(len(values)) == 5), numpy.inf)
+    assert len(ascending(infinite)) == len(known) - (not numpy.isnan(values[5]))
     assert deviation(known) == pytest.approx(numpy.std(known, ddof=1), rel=1e-13)
     assert deviation(numpy.full(MANY_VALUES, 0.1)) == 0
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from outcrop_specialists.reading.plain import ahead
+
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
@@ -19,14 +21,18 @@ SAMPLED_ROWS, FEW_VALUES = 10_000, 1_000
 MANY_VALUES, BLOCK_VALUES = 100_000, 16_384
 
 
-def ascending(values: Rows) -> Rows:
-    """A sorted copy of floats, NaN last. Many are sorted by polars, which takes less time for it and all processors."""
+def ascending(values: Rows | pl.Series) -> Rows:
+    """The finite values in ascending order. A series of many is sorted by polars on all processors."""
     import numpy
-    import polars as pl
 
-    if len(values) < MANY_VALUES:
-        return numpy.sort(values)
-    return pl.Series(values).sort().to_numpy()
+    if isinstance(values, numpy.ndarray):
+        ordered = numpy.sort(values)
+    else:
+        # Nulls come first, NaN last.
+        ordered = values.sort().slice(values.null_count()).to_numpy()
+    if len(ordered) and not (numpy.isfinite(ordered[0]) and numpy.isfinite(ordered[-1])):
+        ordered = ordered[numpy.isfinite(ordered)]
+    return ordered
 
 
 def deviation(values: Rows) -> float:
@@ -79,24 +85,37 @@ def _coded(column: pl.Series) -> tuple[list[Any], Rows]:
     import polars as pl
 
     if column.dtype == pl.String and _repeats(column):
-        # One pass of hashing gives rows and values, in the order of polars' own numbers.
-        hashed = column.cast(pl.Categorical)
-        found = hashed.unique().drop_nulls()
-        by_value = pl.DataFrame({"value": found.cast(pl.String), "number": found.to_physical()}).sort("value")
-        values, own = by_value["value"], hashed.to_physical()
+        # One pass of hashing gives rows and values, in the order of polars' own numbers, the same in all parts.
+        parts = list(ahead(_hashed, _halves(column)))
+        by_value = pl.concat([values for values, _ in parts]).unique().sort("value")
         numbers = by_value["number"].to_numpy()
         none = int(numbers.max()) + 1 if len(numbers) else 0
-        place_of = numpy.full(none + 1, len(values), _narrow(len(values)))
-        place_of[numbers] = numpy.arange(len(values))
-        return values.to_list(), place_of[own.fill_null(none).to_numpy()]
+        place_of = numpy.full(none + 1, len(numbers), _narrow(len(numbers)))
+        place_of[numbers] = numpy.arange(len(numbers))
+        codes = numpy.concatenate([place_of[own.fill_null(none).to_numpy()] for _, own in parts])
+        return by_value["value"].to_list(), codes
     values = column.unique().drop_nulls().sort()
     if column.dtype == pl.String and len(values) < MOST_CODED:
-        codes = column.cast(pl.Enum(values)).to_physical()
+        found = column.cast(pl.Enum(values)).to_physical()
     else:
-        codes = values.search_sorted(column)
+        found = values.search_sorted(column)
     if column.null_count():
-        codes = codes.cast(pl.UInt32).set(column.is_null(), None).fill_null(len(values))
-    return values.to_list(), codes.to_numpy().astype(_narrow(len(values)))
+        found = found.cast(pl.UInt32).set(column.is_null(), None).fill_null(len(values))
+    return values.to_list(), found.to_numpy().astype(_narrow(len(values)))
+
+
+def _halves(column: pl.Series) -> list[pl.Series]:
+    half = len(column) // 2
+    return [column] if half < MANY_VALUES else [column[:half], column[half:]]
+
+
+def _hashed(column: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
+    """The different texts with their numbers, and for each row the number of its text, null where it has none."""
+    import polars as pl
+
+    hashed = column.cast(pl.Categorical)
+    found = hashed.unique().drop_nulls()
+    return pl.DataFrame({"value": found.cast(pl.String), "number": found.to_physical()}), hashed.to_physical()
 
 
 def _narrow(most: int) -> type[Any]:

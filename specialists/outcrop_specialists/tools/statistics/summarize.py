@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from outcrop_schemas.claims import Figure
 from outcrop_schemas.errors import ArgumentError
-from outcrop_specialists.columns.choice import find_column, find_columns, numeric_columns
+from outcrop_specialists.columns.choice import find_column, find_columns, numeric, numeric_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.plain import ahead
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
@@ -23,11 +24,14 @@ from outcrop_specialists.tools.statistics.univariate import Extra, further, summ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
+    import polars as pl
     from numpy.typing import NDArray
 
     Rows = NDArray[Any]
+    Groups = dict[str, Rows | slice]
 
 RULE = (
     "missing values left out and counted; sd with n - 1; percentiles interpolated linearly (type 7); p50 is the median"
@@ -83,10 +87,13 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     table = read_table(context, arguments.path)
     by = None if arguments.by is None else find_column(table, arguments.by, "by")
     names = _columns(table, arguments.columns, by)
-    groups, group_notes = _groups(table, by)
+    with ThreadPoolExecutor(1) as beside:
+        # What is grouped by is read here, and the rows of the groups are found while the first column is read.
+        grouped = beside.submit(_groups, by, None if by is None else table.column(by))
+        records = _records(context, table, names, grouped, arguments)
+    groups, group_notes = grouped.result()
     if by is not None:
         group_notes += alike_notes(groups, by)
-    records = _records(context, table, names, groups, arguments)
     published = publish(
         context,
         TOOL,
@@ -113,28 +120,47 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
 
 
 def _records(
-    context: ToolContext, table: Table, names: list[str], groups: dict[str, Rows | slice], arguments: Arguments
+    context: ToolContext,
+    table: Table,
+    names: list[str],
+    grouped: Future[tuple[Groups, list[str]]],
+    arguments: Arguments,
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """The figures by column and group; of long columns several at a time."""
-    weights = _weights(table, arguments.weights)
+    import numpy
 
-    def parts() -> Iterator[tuple[str, str, Rows, Rows | slice]]:
+    weights = _weights(table, arguments.weights)
+    is_long = table.height >= MANY_VALUES
+    is_plain = is_long and arguments.by is None and not arguments.also and weights is None
+
+    def parts() -> Iterator[tuple[str, str, Rows | pl.Series, Rows | slice]]:
         for done, name in enumerate(names):
             context.report(f"summarising {name}", done, len(names))
-            column = features.values_of(table, name, "columns")
-            yield from ((name, group, column, rows) for group, rows in groups.items())
+            # A series as it is read where all rows are sorted and nothing else: an array of it takes as long to make.
+            take = numeric if is_plain else features.values_of
+            column = take(table, name, "columns")
+            yield from ((name, group, column, rows) for group, rows in grouped.result()[0].items())
 
-    def figures(part: tuple[str, str, Rows, Rows | slice]) -> tuple[str, str, dict[str, Any]]:
+    def figures(part: tuple[str, str, Rows | pl.Series, Rows | slice]) -> tuple[str, str, dict[str, Any]]:
         name, group, column, rows = part
+        if not isinstance(column, numpy.ndarray):
+            return name, group, summary(column, arguments.percentiles)
         values = column[rows]
         more = further(values, arguments.also, None if weights is None else weights[rows])
-        return name, group, summary(values, arguments.percentiles) | more
+        return name, group, summary(_as_series(values) if is_long else values, arguments.percentiles) | more
 
     records: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in names}
-    found = ahead(figures, parts()) if table.height >= MANY_VALUES else map(figures, parts())
+    found = ahead(figures, parts()) if is_long else map(figures, parts())
     for name, group, record in found:
         records[name][group] = record
     return records
+
+
+def _as_series(values: Rows) -> Rows | pl.Series:
+    """Many values as a series, which is sorted sooner."""
+    import polars as pl
+
+    return pl.Series(values) if len(values) >= MANY_VALUES else values
 
 
 def _columns(table: Table, wanted: list[str] | None, by: str | None) -> list[str]:
@@ -156,14 +182,12 @@ def _weights(table: Table, name: str | None) -> Rows | None:
     return weights
 
 
-def _groups(table: Table, by: str | None) -> tuple[dict[str, Rows | slice], list[str]]:
+def _groups(by: str | None, column: pl.Series | None) -> tuple[Groups, list[str]]:
     """Row numbers of each group, in the order of the values; rows without a group form the last one."""
-    if by is None:
+    if column is None:
         return {ALL_ROWS: slice(None)}, []
-    values, rows = rows_by_value(table.column(by))
-    groups: dict[str, Rows | slice] = {
-        str(value): found for value, found in zip(values, rows, strict=True) if value is not None
-    }
+    values, rows = rows_by_value(column)
+    groups: Groups = {str(value): found for value, found in zip(values, rows, strict=True) if value is not None}
     if not values or values[-1] is not None:
         return groups, []
     name = MISSING_GROUP

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from outcrop_specialists.tools.statistics.ordered import ascending, deviation, percentiles_of
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     Rows = NDArray[Any]
@@ -14,22 +15,20 @@ if TYPE_CHECKING:
 Extra = Literal["geometric_mean", "mad", "skewness", "cv", "variance"]
 
 
-def summary(values: Rows, percentiles: list[float]) -> dict[str, Any]:
+def summary(values: Rows | pl.Series, percentiles: list[float]) -> dict[str, Any]:
     """Count, missing, mean, sd (n - 1), min, max, sum and percentiles (Hyndman & Fan 1996, type 7) of one column.
 
-    A figure that is not defined (the sd of one value, the mean of none) is None.
+    A value that is not finite counts as missing. A figure that is not defined (the sd of one value, the mean of none)
+    is None.
     """
     import numpy
 
-    # NaN sorts last, so the copy that the percentiles need tells the missing values too.
     ordered = ascending(values)
-    count = int(numpy.searchsorted(ordered, numpy.nan))
-    found = values if count == len(values) else ordered[:count]
-    ordered = ordered[:count]
+    count = len(ordered)
     record: dict[str, Any] = {"count": count, "missing": len(values) - count}
-    total = float(numpy.sum(found))
+    total = float(numpy.sum(ordered))
     record["mean"] = total / count if count else None
-    record["sd"] = deviation(found) if count > 1 else None
+    record["sd"] = deviation(ordered) if count > 1 else None
     record["min"] = float(ordered[0]) if count else None
     at = percentiles_of(ordered, percentiles) if count else [None] * len(percentiles)
     record |= {f"p{wanted:g}": value for wanted, value in zip(percentiles, at, strict=True)}
