@@ -15,8 +15,10 @@ _THINKING = ("thinking", "redacted_thinking")
 class Falling:
     """Falls once and stays there: going to and fro would lose the cached conversation each time."""
 
-    def __init__(self, models: ModelTable, role: str) -> None:
-        self._take(models.of(role))
+    def __init__(self, models: ModelTable, role: str, agent_id: str = "") -> None:
+        model = models.of(role)
+        of_agent = getattr(model, "of_agent", None)
+        self._take(of_agent(agent_id) if of_agent else model)
         self._next: Model | None = models.fallback_of(role)
         self._fell_at: int | None = None
         self._about: dict[str, str] = {}

@@ -47,7 +47,7 @@ class Line:
         self._gateway, self._agent_id, self._role, self._clock, self._pins = gateway, agent_id, role, clock, pins
         self._writer = ExchangeWriter(gateway.folder.exchanges / f"{agent_id}.jsonl", gateway.blocks)
         self._asked_at, self._bytes_before = 0.0, 0
-        self._falling = Falling(gateway.models, role)
+        self._falling = Falling(gateway.models, role, agent_id)
         self._failed: list[wire.Json] = []
         # What went out last, and whether its answer is still to come.
         self._parameters: wire.Json = {}

@@ -37,24 +37,24 @@ class Memory:
     """The facts of one workspace."""
 
     def __init__(self, home: Path) -> None:
-        self._path = home / "memory" / "facts.jsonl"
+        self.path = home / "memory" / "facts.jsonl"
 
     def all(self) -> list[Remembered]:
         """Every fact, oldest first. Raises WorkspaceError, naming the line that is damaged."""
         try:
-            lines = self._path.read_bytes().splitlines()
+            lines = self.path.read_bytes().splitlines()
         except (FileNotFoundError, NotADirectoryError):
             # Where the workspace cannot be taken at all, holding it says so.
             return []
         except OSError as error:
-            raise WorkspaceError(f"{self._path} cannot be read: {error.strerror}") from error
+            raise WorkspaceError(f"{self.path} cannot be read: {error.strerror}") from error
         facts = []
         for number, line in enumerate(lines, 1):
             try:
                 facts.append(Remembered.model_validate(wire.loads(line)))
             except (ValueError, ValidationError) as error:
                 raise WorkspaceError(
-                    f"{self._path}: line {number} is no fact; mend or remove that line ({str(error).splitlines()[0]})"
+                    f"{self.path}: line {number} is no fact; mend or remove that line ({str(error).splitlines()[0]})"
                 ) from error
         return facts
 
@@ -70,10 +70,10 @@ class Memory:
             raise UsageError(f"{limits.MEMORY_FACTS} facts are remembered already; forget one (outcrop memory)")
         made = Remembered(id=wire.digest([plain, source])[:8], fact=plain, source=source, at=now())
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            append_private(self._path, wire.dumps(made.model_dump()) + b"\n")
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            append_private(self.path, wire.dumps(made.model_dump()) + b"\n")
         except OSError as error:
-            raise WorkspaceError(f"{self._path} cannot be written: {error.strerror}") from error
+            raise WorkspaceError(f"{self.path} cannot be written: {error.strerror}") from error
         return made
 
     def forget(self, identifier: str) -> Remembered:
@@ -82,13 +82,13 @@ class Memory:
         gone = next((each for each in facts if each.id == identifier), None)
         if gone is None:
             raise UnknownNameError("remembered fact", identifier, known=[each.id for each in facts])
-        aside = self._path.with_name(".facts.jsonl")
+        aside = self.path.with_name(".facts.jsonl")
         try:
             kept = (wire.dumps(each.model_dump()) + b"\n" for each in facts if each is not gone)
             write_private(aside, b"".join(kept))
-            aside.replace(self._path)
+            aside.replace(self.path)
         except OSError as error:
-            raise WorkspaceError(f"{self._path} cannot be written: {error.strerror}") from error
+            raise WorkspaceError(f"{self.path} cannot be written: {error.strerror}") from error
         return gone
 
     def relevant(self, question: str) -> list[Remembered]:

@@ -1,4 +1,4 @@
-"""Jobs from CSV files and templates, in the order of their priorities, within their limits, again where that is asked."""
+"""Jobs from CSV files and templates, by priority, within their limits, and done again where that is asked."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ class Obedient:
         self.asked: list[str] = []
 
     async def create(self, request: ModelRequest) -> ModelResponse:
-        texts = [block.text for message in request.messages for block in message.content if isinstance(block, TextBlock)]
+        texts = [
+            block.text for message in request.messages for block in message.content if isinstance(block, TextBlock)
+        ]
         said = next(text for text in texts if "please end with" in text)
         words = said[said.index("please end with") :].split()
         self.asked.append(words[3])
         await asyncio.sleep(float(words[5]))
-        return turn(("complete", {"status": words[3], "summary": "<b>done</b>", "errors": []}))
+        return turn(("complete", {"status": words[3], "summary": "<b>done</b>"}))
 
 
-def job(status: str, seconds: float = 0.0, **more: Any) -> dict[str, Any]:
-    return {"objective": f"please end with {status} after {seconds} seconds", **more}
+def job(status: str, after: float = 0.0, **more: Any) -> dict[str, Any]:
+    return {"objective": f"please end with {status} after {after} seconds", **more}
 
 
 def write(workspace: Path, *jobs: dict[str, Any]) -> Path:
@@ -53,7 +55,7 @@ def statuses(outcomes: dict[int, RunOutcome]) -> dict[int, str]:
 def test_rows_of_a_csv_file_are_jobs(tmp_path: Path) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text(
-        "\ufeffid,objective,data,priority\na,\"summarise Au,\nplease\",x.csv; y.csv,3\nb,map Cu,,\nc,,x.csv,\n"
+        '\ufeffid,objective,data,priority\na,"summarise Au,\nplease",x.csv; y.csv,3\nb,map Cu,,\nc,,x.csv,\n'
         "d,plot,z.csv,high\ne,plot,z.csv,1,more\n",
         encoding="utf-8",
     )
@@ -93,7 +95,9 @@ def test_one_objective_over_many_files(workspace: Path) -> None:
 
 
 async def test_jobs_of_higher_priority_begin_first(workspace: Path) -> None:
-    jobs = write(workspace, job("success"), job("success", id="b"), job("success", priority=5), job("success", priority=-1))
+    jobs = write(
+        workspace, job("success"), job("success", id="b"), job("success", priority=5), job("success", priority=-1)
+    )
     order = []
 
     def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
@@ -104,7 +108,9 @@ async def test_jobs_of_higher_priority_begin_first(workspace: Path) -> None:
 
 
 async def test_after_too_many_failures_no_job_begins_and_the_rest_can_follow(workspace: Path) -> None:
-    jobs = write(workspace, *(job(status, id=str(n)) for n, status in enumerate(["error", "success", "error", "success"])))
+    jobs = write(
+        workspace, *(job(status, id=str(n)) for n, status in enumerate(["error", "success", "error", "success"]))
+    )
     model = Obedient()
     found = await Batch(jobs, workspace=workspace, workers=1, model=model, max_failures=1).start()
     assert statuses(found.outcomes) == {1: "error"}

@@ -241,6 +241,11 @@ def _add_records(commands: Commands) -> None:
         help="do its tool calls again on these files, in place of its own, without a model",
     )
     _map(replay)
+    replay.add_argument(
+        "--with-model",
+        metavar="replay:RUN",
+        help="do the whole run again on copies of its files, with the models' answers of that run, and compare",
+    )
     _workspace(replay)
 
     export = _add(

@@ -60,6 +60,10 @@ def replay(options: Namespace) -> int:
         return replay_on(options)
     if options.map:
         raise UsageError("--map goes with --on.")
+    if options.with_model:
+        from outcrop.cli.again import replay_again
+
+        return replay_again(options)
     run = open_named(options)
     if options.verify:
         return _verify(run, as_json=options.json)

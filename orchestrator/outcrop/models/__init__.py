@@ -22,7 +22,8 @@ class Model(Protocol):
     """Anything that answers a Messages API request. Raises ModelError when it cannot.
 
     `is_free = True` says that a call costs nothing, so that it needs no price and no ceiling holds for it;
-    `searches_tools = True` that its server finds tools that are sent with `defer_loading` (`tools = "api"`).
+    `searches_tools = True` that its server finds tools that are sent with `defer_loading` (`tools = "api"`). One that
+    has `of_agent(agent_id)` gives the model of each agent by it: `lead`, or the id of a dispatch.
     """
 
     @property

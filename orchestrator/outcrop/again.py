@@ -1,0 +1,137 @@
+"""A finished run once more: real specialists and tools on copies of its files, with the answers that its models gave.
+
+It is done in a workspace of its own beneath `.outcrop/`, so that no file is there before: what comes out was made anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outcrop.events import Watcher, nobody
+from outcrop.memory import Memory
+from outcrop.models.recorded import Difference, RecordedModel, ordinal_of
+from outcrop.recovery import RunRecord, open_run
+from outcrop.run import Run
+from outcrop.settings import Settings
+from outcrop.workspace import HOME
+from outcrop_schemas.errors import UsageError, WorkspaceError
+from outcrop_schemas.outcome import RunOutcome
+from outcrop_specialists.reading.address import MARK
+from outcrop_specialists.tools.lineage import sha256_of
+
+_KEPT_FOLDERS = ("skills",)
+
+
+@dataclass
+class Again:
+    """What became of it. `files` says of each artifact whether it is `same`, `changed`, `missing` or `new`."""
+
+    run_id: str
+    outcome: RunOutcome
+    differences: list[Difference] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Of dispatches that ended otherwise: how then, how now."""
+
+    @property
+    def is_same(self) -> bool:
+        return not (self.differences or self.statuses) and set(self.files.values()) <= {"same"}
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "run_id": self.run_id,
+            "same": self.is_same,
+            "status": self.outcome.status,
+            "differences": [{"agent": each.agent, "turn": each.turn, "told": each.told} for each in self.differences],
+            "files": self.files,
+            "statuses": {agent: {"then": then, "now": now} for agent, (then, now) in self.statuses.items()},
+        }
+
+
+async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, watcher: Watcher = nobody) -> Again:
+    """Do the run of `record` again with the models' answers of `answers`, as a rule the same run.
+
+    Raises UsageError for what is no finished run of a lead, or where its files are not what they were.
+    """
+    about = record.about
+    if about.get("kind") != "run" or record.is_under_way:
+        raise UsageError(f"{record.folder.run_id} is no finished run of an objective, so it cannot be done again")
+    workspace = record.folder.path.parents[2]
+    inputs = [*about.get("data", []), *about.get("attach", [])]
+    _check(workspace, inputs)
+    with _copied(workspace, inputs) as place:
+        model = RecordedModel(answers.folder, [workspace, place])
+        work = Run(
+            about["objective"],
+            [entry["path"] for entry in about.get("data", [])],
+            workspace=place,
+            model=model,
+            pins=about.get("pins"),
+            attach=[entry["path"] for entry in about.get("attach", [])],
+            settings=settings,
+            watcher=watcher,
+        )
+        outcome = await work.start()
+        assert work.desk is not None
+        made = open_run(work.desk.folder)
+        found = Again(record.folder.run_id, outcome, list(model.differences.values()))
+        then, now = _files(record), _files(made)
+        for path in dict.fromkeys([*then, *now]):
+            is_new, is_missing = path not in then, path not in now
+            same = "same" if then.get(path) == now.get(path) else "changed"
+            found.files[path] = "new" if is_new else "missing" if is_missing else same
+        ended, ends = _statuses(record), _statuses(made)
+        for agent in dict.fromkeys([*ended, *ends]):
+            if ended.get(agent) != ends.get(agent):
+                found.statuses[agent] = (ended.get(agent, "-"), ends.get(agent, "-"))
+        return found
+
+
+def _check(workspace: Path, inputs: list[dict[str, Any]]) -> None:
+    """Raises UsageError where a file is gone or is not what the run read."""
+    for entry in inputs:
+        path = workspace / str(entry["path"]).partition(MARK)[0]
+        if not path.is_file():
+            raise UsageError(
+                f"{entry['path']} is no longer there; `outcrop replay --on FILE` follows its plan on others"
+            )
+        if entry.get("sha256") and sha256_of(path) != entry["sha256"]:
+            raise UsageError(
+                f"{entry['path']} was changed since the run; `outcrop replay --on {entry['path']}` follows its plan"
+            )
+
+
+@contextmanager
+def _copied(workspace: Path, inputs: list[dict[str, Any]]) -> Iterator[Path]:
+    """A workspace with copies of these files, of the skills and of what is remembered. Raises WorkspaceError."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="again-", dir=workspace / HOME) as name:
+            place = Path(name)
+            for entry in inputs:
+                file = str(entry["path"]).partition(MARK)[0]
+                (place / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(workspace / file, place / file)
+            for folder in _KEPT_FOLDERS:
+                if (workspace / folder).is_dir():
+                    shutil.copytree(workspace / folder, place / folder, symlinks=True)
+            remembered = Memory(workspace / HOME).path
+            if remembered.is_file():
+                (place / HOME / remembered.parent.name).mkdir(mode=0o700, parents=True)
+                shutil.copy2(remembered, place / HOME / remembered.parent.name / remembered.name)
+            yield place
+    except OSError as error:
+        raise WorkspaceError(f"{error.filename}: the files of the run cannot be copied: {error.strerror}") from error
+
+
+def _files(run: RunRecord) -> dict[str, str]:
+    return {artifact.path: artifact.sha256 for outcome in run.each_outcome() for artifact in outcome.artifacts}
+
+
+def _statuses(run: RunRecord) -> dict[str, str]:
+    return {ordinal_of(entry.id): entry.detail for entry in run.records.entries if entry.type == "end"}

@@ -1,0 +1,106 @@
+"""The model of a finished run: each agent is given the answers that were recorded, in its turn, whatever it asks.
+
+What it asks is compared with what was asked then, after ids, times and places were put aside, which no two runs share.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from pathlib import Path
+
+from outcrop.exchanges import Exchange, read_exchanges
+from outcrop.runs import RunFolder
+from outcrop_schemas import wire
+from outcrop_schemas.errors import ModelError
+from outcrop_schemas.messages import ModelRequest, ModelResponse
+
+LEAD = "lead"
+_DIFF_LINES = 30
+_PUT_ASIDE = (
+    (re.compile(r"\bd(\d{4,})-[0-9a-f]{16}\b"), r"d\1"),
+    (re.compile(r"\b\d{8}-\d{6}-\d{6}-[0-9a-f]{4}\b"), "RUN"),
+    (re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
+    (re.compile(r"\(\d+\.\d s\)"), "(SECONDS)"),
+    (re.compile(r"((?:duration_s|seconds|elapsed_s)\W{1,4})\d+(?:\.\d+)?"), r"\1SECONDS"),
+)
+
+
+def comparable(request: bytes, places: Iterable[Path]) -> str:
+    """A request without what no two runs share: ids, times, durations, and these folders."""
+    text = json.dumps(wire.loads(request), indent=1, ensure_ascii=False)
+    for place in places:
+        text = text.replace(json.dumps(str(place), ensure_ascii=False)[1:-1], "PLACE")
+    for pattern, instead in _PUT_ASIDE:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def ordinal_of(agent_id: str) -> str:
+    """`d0003` of `d0003-9f3a…`: what two runs of the same work share of a dispatch's id; `lead` of the lead."""
+    return agent_id.partition("-")[0]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first turn in which an agent asked something else than then."""
+
+    agent: str
+    turn: int
+    told: str
+
+
+@dataclass
+class RecordedModel:
+    """The answers of the run in `folder`. `places` are folders that stand in requests and are no difference."""
+
+    folder: RunFolder
+    places: list[Path] = field(default_factory=list)
+    differences: dict[str, Difference] = field(default_factory=dict)
+    is_free = True
+
+    @property
+    def name(self) -> str:
+        return f"replay:{self.folder.run_id}"
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        """Never asked itself: each agent has a player of its own."""
+        raise ModelError("a recorded model answers agents by their ids only")
+
+    def of_agent(self, agent_id: str) -> _Player:
+        """Who answers one agent."""
+        ordinal = ordinal_of(agent_id)
+        found = sorted(self.folder.exchanges.glob(f"{ordinal}*.jsonl"))
+        exchanges = [each for path in found if ordinal_of(path.stem) == ordinal for each in read_exchanges(path)]
+        return _Player(self, ordinal, [each for each in exchanges if each.is_used])
+
+
+class _Player:
+    """Answers one agent from the record."""
+
+    is_free = True
+
+    def __init__(self, model: RecordedModel, agent: str, exchanges: list[Exchange]) -> None:
+        self._model, self._agent, self._exchanges, self._turn = model, agent, exchanges, 0
+        self.name = model.name
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        """The answer of this turn. Raises ModelError where none is recorded, or an error was."""
+        self._turn += 1
+        if self._turn > len(self._exchanges):
+            self._note("asked for a turn that is not recorded")
+            raise ModelError(f"{self._agent} had {len(self._exchanges)} turns, a further one is not recorded")
+        exchange = self._exchanges[self._turn - 1]
+        then, now = (comparable(each, self._model.places) for each in (exchange.request, request.as_bytes()))
+        if then != now:
+            lines = unified_diff(then.splitlines(), now.splitlines(), "then", "now", lineterm="", n=1)
+            self._note("\n".join(line for _, line in zip(range(_DIFF_LINES), lines, strict=False)))
+        if exchange.response is None:
+            raise exchange.error or ModelError("no answer is recorded")
+        return exchange.response
+
+    def _note(self, told: str) -> None:
+        self._model.differences.setdefault(self._agent, Difference(self._agent, self._turn, told))
