@@ -19,12 +19,14 @@ LONG_LINE, LONG_SHARE = 20, 0.35
 MOST_WORDS = 12
 KEY_TIMES, KEY_WORDS = 3, 3
 """`key: value` is a record where the key comes so often, each time with a short value."""
+PAIR_LINES, PATTERN_TIMES, LEAST_CELL_TAGS = 4, 4, 2
 _DIGIT = re.compile(r"[0-9]")
 _DATE = re.compile(r"\W*(?:[0-9]{1,2}\.?\s+[A-Za-z]{3,}|[A-Za-z]{3,}\s+[0-9]{1,2}(?:st|nd|rd|th)?),?\s+[0-9]{4}\W*")
 _ALONE = re.compile(r"\W*[<>~+-]?[0-9][0-9.,:/eE%+-]*\W*")
 _KEY = re.compile(r"[-*\s\"']*([^\W0-9][\w .%()/-]{0,40}?)[\"']?\s*[:=]\s*(\S.*)")
 _TAG = re.compile(r"<(\w[\w:.-]*)[^>]*>[^<]{0,80}</\1>")
 _JSON = re.compile(r"\s*[\[{].*[0-9\"'].*[\]}],?\s*")
+_CELL_TAG = re.compile(r"<(?:td|th|tr|li|row|cell|item)\b", re.IGNORECASE)
 _SENTENCE_ENDS = (".", "!", "?", ":")
 
 
@@ -61,11 +63,33 @@ def _rows(lines: Sequence[str]) -> set[int]:
         found |= _stretches(widths, lambda width, tab=delimiter == "\t": 2 if width > 2 or tab else 4)  # type: ignore[misc]
     found |= _stretches([_width_by_blanks(line) for line in lines], lambda width: 2)
     found |= _stretches([_words_with_figures(line) for line in lines], lambda width: 2 if width <= 8 else 3)
-    return found | _records(lines)
+    # An identifier and a term, line after line.
+    found |= _stretches([2 if _is_pair(line) else 0 for line in lines], lambda width: PAIR_LINES)
+    return found | _records(lines) | _patterned(lines)
+
+
+def _is_pair(line: str) -> bool:
+    words = line.split()
+    return len(words) == 2 and any(map(_DIGIT.search, words)) and not line.rstrip().endswith(_SENTENCE_ENDS)
+
+
+def _patterned(lines: Sequence[str]) -> set[int]:
+    """Lines that say the same of other figures and names: one sentence a row is a table too."""
+    patterns = {number: _pattern(line) for number, line in enumerate(lines)}
+    times = Counter(pattern for pattern in patterns.values() if pattern)
+    return {number for number, pattern in patterns.items() if pattern and times[pattern] >= PATTERN_TIMES}
+
+
+def _pattern(line: str) -> str | None:
+    """The words of a line with a mark for each that holds a figure; None where none does."""
+    words = ["#" if _DIGIT.search(word) else word.lower() for word in line.split()]
+    return " ".join(words) if "#" in words and len(words) > 1 else None
 
 
 def is_row(line: str) -> bool:
     """Whether a line by itself looks like a row of data, or several."""
+    if len(_CELL_TAG.findall(line)) >= LEAST_CELL_TAGS:
+        return True
     words = [word for word in SPLIT.split(line.strip()) if word]
     with_digit = sum(_DIGIT.search(word) is not None for word in words)
     if _DATE.fullmatch(line) or _JSON.fullmatch(line):

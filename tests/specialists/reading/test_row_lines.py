@@ -39,6 +39,11 @@ FORMS = {
     "tags": [f"<sample>{row[0]}</sample>" for row in ROWS],
     "all in one line": [" ".join(f"{row[0]} {row[2]:.3f}" for row in ROWS * 4)],
     "blank lines between": [line for row in ROWS for line in (",".join(map(str, row)), "")],
+    "a table of HTML in one line": [
+        "<table>" + "".join(f"<tr><td>{row[0]}</td><td>{row[2]}</td></tr>" for row in ROWS)
+    ],
+    "an identifier and a term": [f"{row[0]} {row[1]}" for row in ROWS],
+    "a sentence a row": [f"In {row[0]} the gold was found to be {row[2]:.2f} ppm and copper {row[3]}." for row in ROWS],
     "ragged": [f"MARK{n},{','.join(str(n / 7 + k) for k in range(2 + n % 4))}" for n in range(7)],
 }
 
