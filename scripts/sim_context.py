@@ -1,11 +1,12 @@
 """What managing the window saves on a job of twenty steps: `scripts/sim_context.py [--json]`.
 
 The job is done three ways with the real agent loop and a stand-in for the model that counts and prices every request:
-without any management, with compaction in the smallest window that holds the job, and split among four specialists with
-selected tools. Without management it holds about 60,000 tokens at step 10 and 110,000 at step 20. $15 per million input
-tokens; once on a server without a prompt cache, once with cached reads at a tenth, and the policy knows which. The
-break-even step of a compaction is the one from which on it has saved more than reading the shorter prompt cost. Exits 1
-where managing costs more than not managing, or the third way more than half of it uncached.
+without any management, with compaction in the smallest window that holds the job, and split among four specialists that
+a lead hands the work to, each with the tools that our selection offers it, the lead with its own real ones. Without
+management it holds about 60,000 tokens at step 10 and 110,000 at step 20. $15 per million input tokens; once on a
+server without a prompt cache, once with cached reads at a tenth, and the policy knows which. The break-even step of a
+compaction is the one from which on it has saved more than reading the shorter prompt cost. Exits 1 where managing costs
+more than not managing, or the third way more than half of it uncached.
 """
 
 import argparse
@@ -17,20 +18,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from outcrop.lead.toolbox import lead_schemas
 from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest, ModelResponse, TextBlock, ToolSchema, ToolUseBlock, Usage
 from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.agent import Agent
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.context.segments import pieces
+from outcrop_specialists.context.selection.offering import FIND_TOOLS, Offering
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.tokens import tokens_of_text
+from outcrop_specialists.context.window import READ_RESULT
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.toolbox import schemas_of
 
 STEPS, STEP_TOKENS, BASE_TOKENS = 20, 5_000, 10_000
 DOLLARS, CACHED = 15 / 1e6, limits.CACHED_PRICE
 SPECIALISTS = 4
+OUTCOME_TOKENS = 1_000
+"""What of a specialist's outcome the lead is given; at most 8,000 characters of results."""
+OBJECTIVES = (
+    "remove duplicate rows and convert the units of the assays",
+    "summarise gold and copper by lithology with percentiles",
+    "cluster the samples on log-ratios and say how well the groups are separated",
+    "map gold by easting and northing and plot copper against zinc",
+)
 WINDOW = 127_000 + limits.MODEL_OUTPUT_TOKENS
 WAYS = ("no management", "compaction", "selection, compaction, specialists")
 UNMANAGED = WindowSettings(tokens=10_000_000)
@@ -78,10 +90,10 @@ class Priced:
 
 
 class Tools:
-    """Schemas of about so many tokens, and results of a step's size with figures in them."""
+    """Tools with these schemas, whose results have about so many tokens and figures in them."""
 
-    def __init__(self, schemas: list[ToolSchema]) -> None:
-        self._schemas = schemas
+    def __init__(self, schemas: list[ToolSchema], tokens: int = STEP_TOKENS) -> None:
+        self._schemas, self._tokens = schemas, tokens
 
     def schemas(self) -> list[ToolSchema]:
         return self._schemas
@@ -91,7 +103,7 @@ class Tools:
         rows = [f"sample S{step:02d}{n:04d} of the trench, granite with quartz veins, weathered" for n in range(220)]
         figures = {f"mean_{step}_{n}": step + n / 7 for n in range(12)}
         text = json.dumps({"summary": f"step {step} is done", "figures": figures, "rows": rows})
-        while tokens_of_text(text) > STEP_TOKENS:
+        while tokens_of_text(text) > self._tokens:
             rows.pop()
             text = json.dumps({"summary": f"step {step} is done", "figures": figures, "rows": rows})
         return text
@@ -107,10 +119,19 @@ def some_tools(tokens: int) -> list[ToolSchema]:
     return taken
 
 
-async def work(bill: Bill, steps: int, tools: int, window: WindowSettings, folder: Path) -> None:
+def selected_tools(objective: str) -> list[ToolSchema]:
+    """What a specialist of a model that costs is offered for this objective."""
+    role = get_role("plotting" if objective.startswith("map") else "analytics")
+    offering = Offering(role.tools, lambda told: None)
+    offering.begin(objective)
+    known = {schema.name: schema for schema in schemas_of(role.tools)}
+    return [FIND_TOOLS, READ_RESULT, *(known[name] for name in offering.offered)]
+
+
+async def work(bill: Bill, steps: int, tools: Tools, window: WindowSettings, folder: Path) -> None:
     agent = Agent(
         Priced(bill, steps),
-        Tools(some_tools(tools)),
+        tools,
         system="You work on tables.",
         opening=["Objective:\nsum up what the trench tells"],
         answer=SpecialistAnswer,
@@ -130,16 +151,14 @@ async def simulate(price: float) -> dict[str, Bill]:
     managed = WindowSettings(tokens=WINDOW, cached_price=price)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        await work(none, STEPS, BASE_TOKENS, UNMANAGED, folder / "a")
-        await work(compaction, STEPS, BASE_TOKENS, managed, folder / "b")
-        # The lead hands out four pieces of work; an outcome is bounded far below a step's result.
-        lead = Bill()
-        await work(lead, SPECIALISTS, BASE_TOKENS // 2, UNMANAGED, folder / "c")
-        for number, (tokens, cached) in enumerate(lead.requests):
-            over = round(number * STEP_TOKENS * 0.8)
-            ours.requests.append((tokens - over, max(cached - over, 0)))
-        for number in range(SPECIALISTS):
-            await work(ours, STEPS // SPECIALISTS, BASE_TOKENS // 4, managed, folder / f"d{number}")
+        all_tools = Tools(some_tools(BASE_TOKENS))
+        await work(none, STEPS, all_tools, UNMANAGED, folder / "a")
+        await work(compaction, STEPS, all_tools, managed, folder / "b")
+        # The lead hands out four pieces of work, and is given their outcomes.
+        await work(ours, SPECIALISTS, Tools(lead_schemas(), OUTCOME_TOKENS), managed, folder / "c")
+        for number, objective in enumerate(OBJECTIVES):
+            tools = Tools(selected_tools(objective))
+            await work(ours, STEPS // SPECIALISTS, tools, managed, folder / f"d{number}")
     return bills
 
 

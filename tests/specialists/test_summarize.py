@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 from sklearn.datasets import load_wine
@@ -175,3 +176,27 @@ def test_a_geometric_mean_of_zeros_is_not_defined_and_negative_weights_are_refus
     with pytest.raises(ArgumentError, match="negative") as refused:
         run(context, path, columns=["v"], weights="w")
     assert refused.value.field == "weights"
+
+
+@pytest.mark.parametrize("groups", [3, 40], ids=["few groups", "many groups"])
+@pytest.mark.parametrize("also", [[], ["skewness"]], ids=["plain", "with more"])
+def test_a_long_table_by_group_equals_numpy(context: ToolContext, groups: int, also: list[str]) -> None:
+    """Long columns go other ways: as series, by masks, side by side."""
+    rows = 110_000
+    rng = np.random.default_rng(5)
+    codes, values = rng.integers(0, groups + 1, rows), rng.lognormal(2, 1, rows).round(3)
+    is_missing = rng.random(rows) < 0.1
+    names = np.array([*(f"rock {n:02d}" for n in range(groups)), ""])
+    table = pl.DataFrame({"rock": names[codes], "Au": values, "Cu": values * 2})
+    table = table.with_columns(pl.when(pl.Series(~is_missing)).then("Au"))
+    table.write_csv(context.workspace / "long.csv")
+    result = run(context, "long.csv", by="rock", columns=["Au", "Cu"], also=also)
+    found = pl.read_csv(context.workspace / result.artifacts[0].path)
+    assert found.height == 2 * (groups + 1)
+    for record in found.iter_rows(named=True):
+        named = record["rock"]
+        own = codes == (groups if named == "(missing)" else int(named.removeprefix("rock ")))
+        expected = by_numpy(values[own & ~is_missing] if record["column"] == "Au" else values[own] * 2)
+        assert {name: record[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+        assert record["missing"] == (int((own & is_missing).sum()) if record["column"] == "Au" else 0)
+    assert f"{int((codes == groups).sum())} rows have no value in rock" in " ".join(result.notes)

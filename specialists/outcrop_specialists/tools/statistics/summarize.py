@@ -19,11 +19,11 @@ from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.publish import publish
 from outcrop_specialists.tools.statistics.bounded import fitting
 from outcrop_specialists.tools.statistics.groups import alike_notes
-from outcrop_specialists.tools.statistics.ordered import MANY_VALUES, rows_by_value
+from outcrop_specialists.tools.statistics.ordered import MANY_VALUES, masks_by_value, rows_by_value
 from outcrop_specialists.tools.statistics.univariate import Extra, further, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Rows = NDArray[Any]
-    Groups = dict[str, Rows | slice]
+    Groups = dict[str, Rows | slice | pl.Series]
 
 RULE = (
     "missing values left out and counted; sd with n - 1; percentiles interpolated linearly (type 7); p50 is the median"
@@ -89,7 +89,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     names = _columns(table, arguments.columns, by)
     with ThreadPoolExecutor(1) as beside:
         # What is grouped by is read here, and the rows of the groups are found while the first column is read.
-        grouped = beside.submit(_groups, by, None if by is None else table.column(by))
+        grouped = beside.submit(_groups, by, None if by is None else table.column(by), _is_plain(table, arguments))
         records = _records(context, table, names, grouped, arguments)
     groups, group_notes = grouped.result()
     if by is not None:
@@ -128,32 +128,42 @@ def _records(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """The figures by column and group; of long columns several at a time."""
     import numpy
+    import polars as pl
 
     weights = _weights(table, arguments.weights)
-    is_long = table.height >= MANY_VALUES
-    is_plain = is_long and arguments.by is None and not arguments.also and weights is None
+    is_long, is_plain = table.height >= MANY_VALUES, _is_plain(table, arguments)
 
-    def parts() -> Iterator[tuple[str, str, Rows | pl.Series, Rows | slice]]:
+    def parts() -> Iterator[tuple[str, str, Rows | pl.Series, Rows | slice | pl.Series]]:
         for done, name in enumerate(names):
             context.report(f"summarising {name}", done, len(names))
-            # A series as it is read where all rows are sorted and nothing else: an array of it takes as long to make.
-            take = numeric if is_plain else features.values_of
-            column = take(table, name, "columns")
-            yield from ((name, group, column, rows) for group, rows in grouped.result()[0].items())
+            # Only sorted, a series need not become an array, which takes as long.
+            column: Rows | pl.Series = (numeric if is_plain else features.values_of)(table, name, "columns")
+            for group, rows in grouped.result()[0].items():
+                if isinstance(rows, numpy.ndarray) and isinstance(column, pl.Series):
+                    column = features.values_of(table, name, "columns")
+                yield name, group, column, rows
 
-    def figures(part: tuple[str, str, Rows | pl.Series, Rows | slice]) -> tuple[str, str, dict[str, Any]]:
+    def figures(
+        part: tuple[str, str, Rows | pl.Series, Rows | slice | pl.Series],
+    ) -> tuple[str, str, dict[str, Any]]:
         name, group, column, rows = part
-        if not isinstance(column, numpy.ndarray):
-            return name, group, summary(column, arguments.percentiles)
-        values = column[rows]
-        more = further(values, arguments.also, None if weights is None else weights[rows])
-        return name, group, summary(_as_series(values) if is_long else values, arguments.percentiles) | more
+        if isinstance(column, pl.Series):
+            values = column.filter(rows) if isinstance(rows, pl.Series) else column
+            return name, group, summary(values, arguments.percentiles)
+        own = column[rows]
+        more = further(own, arguments.also, None if weights is None else weights[rows])
+        return name, group, summary(_as_series(own) if is_long else own, arguments.percentiles) | more
 
     records: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in names}
     found = ahead(figures, parts()) if is_long else map(figures, parts())
     for name, group, record in found:
         records[name][group] = record
     return records
+
+
+def _is_plain(table: Table, arguments: Arguments) -> bool:
+    """Whether long columns need only be sorted."""
+    return table.height >= MANY_VALUES and not arguments.also and arguments.weights is None
 
 
 def _as_series(values: Rows) -> Rows | pl.Series:
@@ -182,19 +192,22 @@ def _weights(table: Table, name: str | None) -> Rows | None:
     return weights
 
 
-def _groups(by: str | None, column: pl.Series | None) -> tuple[Groups, list[str]]:
-    """Row numbers of each group, in the order of the values; rows without a group form the last one."""
+def _groups(by: str | None, column: pl.Series | None, is_plain: bool) -> tuple[Groups, list[str]]:
+    """The rows of each group, in the order of the values; rows without a group form the last one. They are given by
+    masks where the groups are few and nothing but sorting is to be done with them."""
     if column is None:
         return {ALL_ROWS: slice(None)}, []
-    values, rows = rows_by_value(column)
-    groups: Groups = {str(value): found for value, found in zip(values, rows, strict=True) if value is not None}
-    if not values or values[-1] is not None:
+    found: tuple[list[Any], Sequence[Rows | pl.Series]] | None = masks_by_value(column) if is_plain else None
+    values, rows = found or rows_by_value(column)
+    groups: Groups = {str(value): each for value, each in zip(values, rows, strict=True) if value is not None}
+    missing = column.null_count()
+    if not missing:
         return groups, []
     name = MISSING_GROUP
     while name in groups:
         name = f"{name}*"
     groups[name] = rows[-1]
-    return groups, [f"{len(rows[-1])} rows have no value in {by}; they form the group {name}"]
+    return groups, [f"{missing} rows have no value in {by}; they form the group {name}"]
 
 
 def _told(records: dict[str, dict[str, dict[str, Any]]], rows: int, by: str | None) -> str:
