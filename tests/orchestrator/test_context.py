@@ -19,7 +19,7 @@ from outcrop.replay import verify
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop.steps import agents_of, steps_of
-from outcrop_schemas import limits
+from outcrop_schemas import limits, wire
 from outcrop_schemas.messages import (
     Message,
     ModelRequest,
@@ -31,9 +31,10 @@ from outcrop_schemas.messages import (
 )
 from outcrop_schemas.outcome import RunOutcome
 from outcrop_specialists.brief import EARLIER
-from outcrop_specialists.context.segments import estimated, scaled
+from outcrop_specialists.context.segments import estimated, pieces, scaled
 from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.roles import get_role
+from outcrop_specialists.tools.registry import all_tools
 
 CHARS_A_TOKEN = 3.7
 DONE = {"status": "success", "summary": "done", "results": {}}
@@ -179,3 +180,33 @@ async def test_tool_results_that_fill_the_window_are_a_warning_of_the_outcome(
     await line.create(ModelRequest(system="s", messages=[start, call, result]))
     line.close()
     assert any("tool results filled 33% of the window" in told for told in line.warnings) == is_said
+
+
+def test_the_parts_of_the_ledger_are_near_those_of_a_real_tokenizer() -> None:
+    """The total is the server's; how it falls to the segments must be true too, or nobody knows which one grew."""
+    wordllama = pytest.importorskip("wordllama", reason="its tokenizer is a real one; the extra `embed` brings it")
+    tokenizers = pytest.importorskip("tokenizers")
+    [file] = (Path(wordllama.__file__).parent / "tokenizers").glob("*tokenizer*.json")
+    real = tokenizers.Tokenizer.from_file(str(file))
+    rows = [{"hole": f"DDH-{n:03d}", "from": n * 1.5, "Au_ppm": round(n / 7, 3), "lith": "granite"} for n in range(60)]
+    said = "Zinc rises with depth in the northern holes; the laboratory repeats three samples. " * 12
+    call = ToolUseBlock(id="t1", name="query_data", input={"path": "assays.csv", "operation": "head"})
+    request = ModelRequest(
+        system="You work on tables of exploration data, and never guess a figure. " * 20,
+        messages=[
+            Message(
+                role="user", content=[TextBlock(text="Objective:\nsum up gold by lithology, with the deepest hole")]
+            ),
+            Message(role="assistant", content=[TextBlock(text=said), call]),
+            Message(role="user", content=[ToolResultBlock(tool_use_id="t1", content=wire.dumps(rows).decode())]),
+        ],
+        tools=[tool.schema() for tool in all_tools()[:8]],
+    )
+    counted: dict[str, int] = {}
+    for segment, text in pieces(request):
+        counted[segment] = counted.get(segment, 0) + len(real.encode(text).ids)
+    total = sum(counted.values())
+    told = scaled(estimated(request), total)
+    assert sum(told.values()) == total
+    for segment, tokens in counted.items():
+        assert abs(told[segment] - tokens) <= max(0.12 * total, 20), (segment, told[segment], tokens)  # type: ignore[index]
