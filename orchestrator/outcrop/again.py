@@ -15,10 +15,10 @@ from typing import Any
 
 from outcrop.events import Watcher, nobody
 from outcrop.memory import Memory
-from outcrop.models.recorded import Difference, RecordedModel, ordinal_of
+from outcrop.models.recorded import LEAD, Difference, RecordedModel, ordinal_of
 from outcrop.recovery import RunRecord, open_run
 from outcrop.run import Run
-from outcrop.settings import Settings
+from outcrop.settings import RoleSettings, Settings
 from outcrop.workspace import HOME
 from outcrop_schemas.errors import UsageError, WorkspaceError
 from outcrop_schemas.outcome import RunOutcome
@@ -74,7 +74,7 @@ async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, w
             model=model,
             pins=about.get("pins"),
             attach=[entry["path"] for entry in about.get("attach", [])],
-            settings=settings,
+            settings=_as_then(settings, record),
             watcher=watcher,
         )
         outcome = await work.start()
@@ -91,6 +91,18 @@ async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, w
             if ended.get(agent) != ends.get(agent):
                 found.statuses[agent] = (ended.get(agent, "-"), ends.get(agent, "-"))
         return found
+
+
+def _as_then(settings: Settings, record: RunRecord) -> Settings:
+    """The settings with each agent's window as it was: by it tools are offered, told of and summed up."""
+    windows = {start.body["specialist"]: start.body.get("window") for start in record.records.of("start")}
+    roles = dict(settings.roles)
+    for role, window in {LEAD: record.about.get("window"), **windows}.items():
+        if window:
+            then = {**window, "window_tokens": window.get("tokens"), "tools": window.get("tools")}
+            then = {name: value for name, value in then.items() if name in RoleSettings.model_fields and value}
+            roles[role] = roles.get(role, RoleSettings()).model_copy(update=then)
+    return settings.model_copy(update={"roles": roles})
 
 
 def _check(workspace: Path, inputs: list[dict[str, Any]]) -> None:
@@ -120,7 +132,9 @@ def _copied(workspace: Path, inputs: list[dict[str, Any]]) -> Iterator[Path]:
             for folder in _KEPT_FOLDERS:
                 if (workspace / folder).is_dir():
                     shutil.copytree(workspace / folder, place / folder, symlinks=True)
-            remembered = Memory(workspace / HOME).path
+            memory = Memory(workspace / HOME)
+            memory.check_place()
+            remembered = memory.path
             if remembered.is_file():
                 (place / HOME / remembered.parent.name).mkdir(mode=0o700, parents=True)
                 shutil.copy2(remembered, place / HOME / remembered.parent.name / remembered.name)

@@ -32,6 +32,7 @@ from outcrop.ledger import RunLedger, Terms, check_prices
 from outcrop.models import ModelTable
 from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
+from outcrop.pins import CurrentPins, Pins
 from outcrop.rates import RateGovernor
 from outcrop.runs import RunFolder, new_run
 from outcrop.workspace import Workspace
@@ -205,6 +206,7 @@ class Desk:
         require: Sequence[str] = (),
         command: Sequence[str] | None = None,
         pins: Mapping[str, str] | None = None,
+        current_pins: CurrentPins | None = None,
         attach: Sequence[str | Path] = (),
     ) -> Order:
         """A checked order; of the run's state it has what the specialist's view has. Raises UsageError, PathError."""
@@ -220,7 +222,7 @@ class Desk:
         said = objective if objective is not None or command is None else as_text(command)[: limits.OBJECTIVE_CHARS]
         state: dict[StateField, Any] = {
             **self._state,
-            "pins": dict(pins or {}),
+            "pins": Pins(pins).as_dict(),
             "skills": self.shared.skills,
             "attachments": to_attach(self.shared.workspace, attach),
             "history": self.history.render() if "history" in view else None,
@@ -237,6 +239,7 @@ class Desk:
             require=tuple(require),
             command=tuple(_resolved(command)) if command is not None else None,
             pins=given.pop("pins", {}),
+            current_pins=current_pins if "pins" in view else None,
             skills=given.pop("skills", {}),
             attach=given.pop("attachments", ()),
             seen=given,

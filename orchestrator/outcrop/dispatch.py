@@ -158,9 +158,8 @@ class DispatchWork:
         theirs: socket.socket | None = None
         if self._order.needs_model:
             ours, theirs = socket.socketpair()
-            self._line = self._services.gateway.line(
-                self._id, self._order.specialist, self._watch.clock, lambda: self._order.pins
-            )
+            pins = self._order.current_pins or (lambda: self._order.pins)
+            self._line = self._services.gateway.line(self._id, self._order.specialist, self._watch.clock, pins)
             self._serving = asyncio.create_task(self._line.serve(ours))
         try:
             spec = replace(self._spec(folders, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())

@@ -28,11 +28,11 @@ from outcrop.pins import CurrentPins, check_pins, no_pins
 from outcrop.queue_clock import QueueClock as QueueClock
 from outcrop.rates import RateGovernor
 from outcrop.retry import RetryPolicy, with_retries
+from outcrop.room import Room
 from outcrop.runs import RunFolder
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
-from outcrop_specialists.context.segments import Segment, estimated, scaled
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
@@ -53,8 +53,7 @@ class Line:
         self._parameters: wire.Json = {}
         self._request_id: str | None = None
         self._is_out = False
-        self._segments: Mapping[Segment, int] = {}
-        self._results_share = 0.0
+        self._room = Room(gateway.models, role)
         self.usage = Usage()
         self.turns = 0
 
@@ -66,10 +65,8 @@ class Line:
     @property
     def warnings(self) -> list[str]:
         """What the outcome should say of how the model was asked."""
-        share = self._results_share
-        most = limits.RESULT_SHARE_WARNED
-        told = [f"tool results filled {share:.0%} of the window of {self.model_name}"] if share > most else []
-        return [*self._gateway.models.notes(self._role), *self._falling.warnings, *told]
+        notes = self._gateway.models.notes(self._role)
+        return [*notes, *self._falling.warnings, *self._room.warnings(self.model_name)]
 
     @property
     def refused_because(self) -> str | None:
@@ -82,10 +79,11 @@ class Line:
         A request that does not carry all current pins is not sent and not recorded: PinMissingError.
         """
         check_pins(request, self._pins())
-        self._segments = estimated(request)
+        self._room.measure(request)
         self._asked_at, self._failed = time.monotonic(), []
         self._parameters, self._request_id, self._is_out = {}, None, False
         try:
+            self._room.check(self.model_name, is_free=self._falling.is_free)
             response = await self._answered(request)
         except ModelError as error:
             self._record(request, error)
@@ -96,16 +94,9 @@ class Line:
         finally:
             self._clock.stop()
         self._record(request, response)
-        self._look_at_results(response.usage)
+        self._room.answered(response)
         self.usage, self.turns = self.usage.plus(response.usage), self.turns + 1
         return response
-
-    def _look_at_results(self, usage: Usage) -> None:
-        """How much of the window tool results took at most."""
-        segments = self._segments
-        told = scaled(segments, usage.prompt_tokens) if usage.prompt_tokens else segments
-        window = self._gateway.models.window(self._role).tokens
-        self._results_share = max(self._results_share, told.get("tool_results", 0) / window)
 
     def _record_cancelled(self, request: ModelRequest) -> None:
         """What was sent and may be billed, though nobody waits for its answer any more."""
@@ -123,7 +114,7 @@ class Line:
         about: wire.Json = {
             "failed_attempts": self._failed,
             "purpose": purpose,
-            "segments": self._segments,
+            "segments": self._room.segments,
             "parameters": self._parameters,
             UNUSED: unused,
             **self._falling.about(request),

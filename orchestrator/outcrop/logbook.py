@@ -120,7 +120,9 @@ def _line(record: JournalRecord) -> Line | None:
         return Line(record.at, LEAD, "answers", _short(outcome["summary"]), outcome["status"])
     text = "; ".join(body["damage"]) if kind == "recovered" else _event_text(body)
     is_wrong = kind == "recovered" or bool(body.get("is_error") or body.get("error"))
-    return Line(record.at, str(body.get("agent") or LEAD), kind.replace("_", " "), _short(text), "error" * is_wrong)
+    # A settled call names its agent in its own name: `AGENT/NUMBER`.
+    agent = str(body.get("agent") or "") or str(body.get("call") or "").rpartition("/")[0] or LEAD
+    return Line(record.at, agent, kind.replace("_", " "), _short(text), "error" * is_wrong)
 
 
 def _event_text(body: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from outcrop.journal import now
 from outcrop.spill import append_private, write_private
+from outcrop.text import is_text
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UnknownNameError, UsageError, WorkspaceError
 from outcrop_specialists.brief import MEMORY
@@ -39,8 +40,15 @@ class Memory:
     def __init__(self, home: Path) -> None:
         self.path = home / "memory" / "facts.jsonl"
 
+    def check_place(self) -> None:
+        """Facts are kept in the workspace itself: a link could lead anywhere. Raises WorkspaceError."""
+        for place in (self.path.parents[1], self.path.parent, self.path):
+            if place.is_symlink():
+                raise WorkspaceError(f"{place} is a link; remove it, Outcrop keeps its records in the workspace")
+
     def all(self) -> list[Remembered]:
-        """Every fact, oldest first. Raises WorkspaceError, naming the line that is damaged."""
+        """Every fact, oldest first. Raises WorkspaceError, naming the line that is damaged, or what is a link."""
+        self.check_place()
         try:
             lines = self.path.read_bytes().splitlines()
         except (FileNotFoundError, NotADirectoryError):
@@ -60,12 +68,10 @@ class Memory:
 
     def remember(self, fact: str, source: str) -> Remembered:
         """Keep a fact; one that is there already in the same words is not kept twice. Raises UsageError."""
-        facts, plain = self.all(), " ".join(fact.split())
+        facts, plain = self.all(), checked_fact(fact)
         same = next((each for each in facts if each.fact == plain), None)
         if same:
             return same
-        if not plain or len(plain) > limits.MEMORY_FACT_CHARS:
-            raise UsageError(f"a fact has 1 to {limits.MEMORY_FACT_CHARS} characters, not {len(plain)}")
         if len(facts) >= limits.MEMORY_FACTS:
             raise UsageError(f"{limits.MEMORY_FACTS} facts are remembered already; forget one (outcrop memory)")
         made = Remembered(id=wire.digest([plain, source])[:8], fact=plain, source=source, at=now())
@@ -99,6 +105,16 @@ class Memory:
         index = ToolIndex([ToolCard(each.id, each.fact) for each in facts.values()])
         ranked = [found for found in index.rank(question) if found.is_found]
         return [facts[found.name] for found in ranked[: limits.MEMORY_SHOWN]]
+
+
+def checked_fact(fact: str) -> str:
+    """A fact on one line. Raises UsageError for one that is none, too long or not UTF-8."""
+    plain = " ".join(fact.split())
+    if not is_text(plain):
+        raise UsageError(f"the fact {fact[:60]!r} is not valid text: it holds bytes that are not UTF-8")
+    if not plain or len(plain) > limits.MEMORY_FACT_CHARS:
+        raise UsageError(f"a fact has 1 to {limits.MEMORY_FACT_CHARS} characters, not {len(plain)}")
+    return plain
 
 
 def told_of(facts: Sequence[Remembered]) -> str:

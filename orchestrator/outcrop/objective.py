@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from outcrop.text import is_text
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ObjectiveError, UsageError
 
@@ -22,7 +23,7 @@ def checked_objective(objective: str) -> str:
             f"The objective has {len(objective)} characters, {limits.OBJECTIVE_CHARS} are allowed; "
             "put data into a file of the workspace and name it with --data."
         )
-    if _has_surrogate(objective):
+    if not is_text(objective):
         raise ObjectiveError("The objective is not valid text: it holds bytes that are not UTF-8.")
     return objective
 
@@ -52,11 +53,3 @@ def check_numbers(timeout: float, grace: float, environment: Mapping[str, str]) 
     for name, value in environment.items():
         if not (isinstance(name, str) and isinstance(value, str)) or "=" in name or "\0" in name + value:
             raise UsageError(f"the environment takes text without NUL, not {name!r}={value!r}")
-
-
-def _has_surrogate(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False

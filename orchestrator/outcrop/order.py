@@ -14,6 +14,7 @@ from outcrop.history import History
 from outcrop.isolation import IsolationProof
 from outcrop.journal import Journal
 from outcrop.launching import Launcher
+from outcrop.pins import CurrentPins
 from outcrop.runs import RunFolder
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
@@ -37,6 +38,8 @@ class Order:
     command: tuple[str, ...] | None = None
     call: ToolCall | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
+    current_pins: CurrentPins | None = None
+    """Those of the run, which each request is held to; None where the order's own are all there are."""
     skills: Mapping[str, str] = field(default_factory=dict)
     attach: tuple[str, ...] = ()
     attached: Attached = field(default_factory=Attached)

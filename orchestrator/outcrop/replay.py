@@ -86,9 +86,9 @@ class _LeadReplay:
             self.exchanges = _first_turns(self.exchanges, self.turns)
         self.playback = Playback(self.exchanges)
         data = [entry["path"] for entry in run.about.get("data", [])]
-        tools = RecordedTools(lead_schemas(), _lead_answers(run), self.playback)
-        objective, pins, known = run.about.get("objective") or "", self._pins.as_dict(), run.about.get("known", ())
         window = WindowSettings.model_validate(run.about.get("window", {}))
+        tools = RecordedTools(lead_schemas(window.tools), _lead_answers(run), self.playback)
+        objective, pins, known = run.about.get("objective") or "", self._pins.as_dict(), run.about.get("known", ())
         handles = [handle for event in run.events("attached") for handle in event["handles"]]
         known = [*known, *attached_before(run.folder, handles)]
         self.checkpoints: list[Checkpoint] = []

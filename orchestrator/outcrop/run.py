@@ -128,7 +128,7 @@ class _Work:
         self._desk, self._objective, self._data, self._pins, self._known = desk, objective, data, pins, known
         self._line = desk.gateway.line(LEAD, LEAD, pins=pins.as_dict)
         self._attach, self._store = attach, Store(desk.folder.stored)
-        self._toolbox = LeadToolbox(desk, pins, self._store, attach)
+        self._toolbox = LeadToolbox(desk, pins, self._store, attach, desk.gateway.models.window(LEAD).tools)
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:

@@ -65,7 +65,8 @@ class RoleSettings(BaseModel):
 
     tools: Offering | None = None
     """Which tools are offered: all, or those that the work needs, more being found when asked for: by an index of our
-    own (select), or by the search of the model's own server (api)."""
+    own (select), or by the search of the model's own server (api). The lead is told of them in full (all) or in short.
+    """
 
     cached_price: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
     """What a token read from the cache costs as a share of one that is not; by default as `prices` have it."""

@@ -37,6 +37,15 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else cut(text, limit - 1) + ELLIPSIS
 
 
+def is_text(text: str) -> bool:
+    """Whether it can be written as UTF-8: bytes of a command line that cannot be are lone surrogates in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def inert(text: str, *, keep_newlines: bool = True) -> str:
     """Foreign text as it may be shown on a terminal: control and bidirectional characters are made visible."""
     shown = _CONTROL.sub(

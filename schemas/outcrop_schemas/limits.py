@@ -79,13 +79,19 @@ CACHED_PRICE = 0.1
 RESULT_SHARE_WARNED = 0.3
 SUMMARY_OF_WORK_CHARS = 6_000
 SUMMARISED_RESULT_CHARS = 2_000
-FACTS_SAID_CHARS = 16_000
-FACTS_MEASURED_CHARS = 8_000
+SUMMARY_SHARE = 0.15
+FACTS_SHARE = 0.15
+FACTS_TOKENS_LEAST = 2_000
+FACTS_SHARE_MOST = 0.25
+FACTS_OF_A_RESULT = 2_000
+FACTS_KNOWN = 20_000
 STALE_RESULT_CHARS = 4_000
 STALE_FACTS_CHARS = 1_500
 CHECKPOINT_CHARS = 4_000
+GIST_CHARS = 72
 STORE_BYTES = 1 << 30
 PAGE_CHARS = 20_000
+RECORDS_BYTES = 16 << 20
 FOUND_LINES = 20
 FOUND_CHARS = 300
 ATTACHMENT_TOKENS = 20_000
@@ -501,6 +507,13 @@ LIMITS: tuple[Limit, ...] = (
         "stale results first, then turns",
     ),
     Limit(
+        "a tool in the lead's short list",
+        GIST_CHARS,
+        "characters",
+        "outcrop.lead.roster",
+        "the first clause of what it does; whole where nothing is billed",
+    ),
+    Limit(
         "turns kept word for word",
         KEPT_TURNS,
         "turns",
@@ -518,7 +531,7 @@ LIMITS: tuple[Limit, ...] = (
         "tool results in a window",
         RESULT_SHARE_WARNED,
         "of the window",
-        "outcrop.gateway",
+        "outcrop.room",
         "more is a warning of the outcome",
     ),
     Limit(
@@ -536,18 +549,46 @@ LIMITS: tuple[Limit, ...] = (
         "cut in the middle",
     ),
     Limit(
-        "facts said, behind a summary",
-        FACTS_SAID_CHARS,
-        "characters",
+        "summary of removed turns in a small window",
+        SUMMARY_SHARE,
+        "of the usable window",
         "outcrop_specialists.context.compaction",
-        "older ones are counted; the archive has them",
+        "cut; what it lost stands behind it",
     ),
     Limit(
-        "facts measured, behind a summary",
-        FACTS_MEASURED_CHARS,
-        "characters",
+        "facts behind a summary, said and measured each",
+        FACTS_SHARE,
+        "of the usable window",
         "outcrop_specialists.context.compaction",
-        "older ones are counted; the archive has them",
+        "what binds stays first; the others are counted and put aside under a handle",
+    ),
+    Limit(
+        "facts behind a summary, said and measured each, at least",
+        FACTS_TOKENS_LEAST,
+        "tokens",
+        "outcrop_specialists.context.compaction",
+        "so that a small window holds some",
+    ),
+    Limit(
+        "facts behind a summary, said and measured each, at most",
+        FACTS_SHARE_MOST,
+        "of the usable window",
+        "outcrop_specialists.context.compaction",
+        "what binds stays first; the others are counted and put aside under a handle",
+    ),
+    Limit(
+        "facts taken from one result",
+        FACTS_OF_A_RESULT,
+        "facts",
+        "outcrop_specialists.context.facts",
+        "the number of the others is a fact",
+    ),
+    Limit(
+        "facts known of removed turns",
+        FACTS_KNOWN,
+        "facts",
+        "outcrop_specialists.context.fact_choice",
+        "the half that weighs least is forgotten; the archive has it",
     ),
     Limit(
         "stale result",
@@ -581,21 +622,28 @@ LIMITS: tuple[Limit, ...] = (
         "page of what was put aside",
         PAGE_CHARS,
         "characters",
-        "outcrop_specialists.context.store",
+        "outcrop_specialists.context.paging",
         "goes on where it ended",
     ),
     Limit(
-        "lines found in what was put aside",
+        "what was put aside, in records",
+        RECORDS_BYTES,
+        "bytes",
+        "outcrop_specialists.context.paging",
+        "a longer one in lines",
+    ),
+    Limit(
+        "places found in what was put aside",
         FOUND_LINES,
-        "lines",
-        "outcrop_specialists.context.store",
+        "places",
+        "outcrop_specialists.context.paging",
         "the first ones",
     ),
     Limit(
         "a line found",
         FOUND_CHARS,
         "characters",
-        "outcrop_specialists.context.store",
+        "outcrop_specialists.context.paging",
         "cut around the place",
     ),
     Limit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -36,7 +36,15 @@ from outcrop_specialists.context.summary import request_for_summary
 from outcrop_specialists.context.window import ContextWindow
 from outcrop_specialists.server_calls import is_call
 from outcrop_specialists.tools.registry import projection_of
-from outcrop_specialists.turns import appended, carries_calls, cut_off, refusal, sendable
+from outcrop_specialists.turns import (
+    appended,
+    carries_calls,
+    cut_off,
+    refusal,
+    sendable,
+    side_by_side,
+    with_pins_first,
+)
 
 Stop = Literal[
     "completed", "turn_limit", "invalid_completion", "no_completion", "repeated_call", "max_tokens", "refusal"
@@ -86,9 +94,10 @@ class Agent:
     """One agent at work.
 
     `tail` gives texts that follow the conversation in every request and change from turn to turn (pins, the lead's
-    history): they stand after the part of the prompt that a server can cache, and are not kept in the conversation.
-    `window` says how much the model takes at a time, `store` is where turns go that are summed up; `on_checkpoint` is
-    told of each account from which the work goes on in a fresh context.
+    history): they stand after the part of the prompt that a server can cache, and are not kept in the conversation; the
+    pins among them stand at its start too. `window` says how much the model takes at a time, `store` is where turns go
+    that are summed up; `on_checkpoint` is told of each account from which the work goes on in a fresh context. Calls of
+    a turn run at the same time, but for those of the tools in `alone`, which keep their order.
     """
 
     def __init__(
@@ -104,9 +113,10 @@ class Agent:
         window: WindowSettings | None = None,
         store: Store | None = None,
         on_checkpoint: OnCheckpoint = told_to_nobody,
+        alone: Collection[str] = (),
     ) -> None:
         self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
-        self._system, self._tail = system, tail
+        self._system, self._tail, self._alone = system, tail, alone
         settings = window or WindowSettings()
         summarise = self._summarised if settings.summaries == "model" else None
         compactor = Compactor(store or Store(None), summarise, projection_of)
@@ -122,10 +132,16 @@ class Agent:
 
     def request(self) -> ModelRequest:
         """Exactly what the model would be asked now."""
-        return self._with(list(self._tail()))
+        return self._with(self._told_now())
+
+    def _told_now(self) -> list[str]:
+        """What follows the conversation now; the pins at its start are brought up to it."""
+        texts = list(self._tail())
+        self._messages = with_pins_first(self._messages, texts)
+        return texts
 
     def _with(self, texts: Sequence[str]) -> ModelRequest:
-        # A turn that paused ends on the model's own words; nothing is put into its mouth.
+        # A turn that paused ends on the model's own words.
         place = max(number for number, message in enumerate(self._messages) if message.role == "user")
         tail = [TextBlock(text=text) for text in texts]
         messages = list(self._messages)
@@ -149,9 +165,8 @@ class Agent:
         return AgentEnd("turn_limit", None, reason, self._max_turns, usage)
 
     async def _next(self) -> ModelResponse:
-        """The model's next turn. Room is made before it is asked; where its window is too small all the same, it is
-        asked for a smaller conversation, once."""
-        self._texts = list(self._tail())
+        """The model's next turn. Room is made before it is asked; where that was not enough, it is made once more."""
+        self._texts = self._told_now()
         request = self._with(self._texts)
         shorter = await self._window.fitting(request, self._messages)
         if shorter:
@@ -202,7 +217,9 @@ class Agent:
         if repeated:
             return AgentEnd("repeated_call", None, repeated)
         work = [call for call in calls if call.name != COMPLETE]
-        answers = dict(zip([c.id for c in work], await self._answers(work), strict=True))
+        answers: dict[str, ToolAnswer] = {}
+        for together in side_by_side(work, self._alone):
+            answers |= zip([call.id for call in together], await self._answers(together), strict=True)
         end: AgentEnd | None = None
         for call in calls:
             if call.name == COMPLETE:

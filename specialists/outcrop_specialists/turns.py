@@ -7,7 +7,7 @@ a tool name or call id of other characters, or the same id twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 
 from outcrop_schemas.messages import (
@@ -19,6 +19,7 @@ from outcrop_schemas.messages import (
     ThinkingBlock,
     ToolUseBlock,
 )
+from outcrop_specialists.brief import PINS
 from outcrop_specialists.server_calls import NOTHING, answered
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -93,3 +94,27 @@ def _proper(call: ToolUseBlock, known_ids: set[str], place: int) -> ToolUseBlock
     return (
         call.model_copy(update={"name": name, "id": identifier}) if (name, identifier) != (call.name, call.id) else call
     )
+
+
+def with_pins_first(messages: Sequence[Message], texts: Sequence[str]) -> list[Message]:
+    """The conversation with the block of pins at its start that stands in `texts`, which follow it: a pin that was
+    changed or added is in both places from the next request on."""
+    current = next((text for text in texts if text.startswith(PINS)), None)
+    first = messages[0].content[0]
+    before = first.text if isinstance(first, TextBlock) and first.text.startswith(PINS) else None
+    if current in (None, before):
+        return list(messages)
+    content = [TextBlock(text=str(current)), *messages[0].content[before is not None :]]
+    return [Message(role=messages[0].role, content=content), *messages[1:]]
+
+
+def side_by_side(calls: Sequence[ToolUseBlock], alone: Collection[str]) -> list[list[ToolUseBlock]]:
+    """The calls of a turn in their order, those together that may be carried out at once; one of `alone` stands by
+    itself: it is carried out when all before it have ended, and before all that follow."""
+    groups: list[list[ToolUseBlock]] = []
+    for call in calls:
+        if groups and not {groups[-1][0].name, call.name} & set(alone):
+            groups[-1].append(call)
+        else:
+            groups.append([call])
+    return groups

@@ -50,6 +50,33 @@ def test_pins_of_a_workspace_are_listed_changed_and_refused(outcrop: Command, wo
     assert json.loads(outcrop("pins", "--json").stdout) == {"unit": "g/t"}
 
 
+BYTES = b"a=\xff"
+
+
+def test_bytes_that_are_no_text_are_refused_before_anything_is_written(outcrop: Command, workspace: Path) -> None:
+    for arguments in (("pins", "good=1", BYTES), ("memory", "a good fact", BYTES), ("run", "look", "--pin", BYTES)):
+        refused = outcrop(*arguments)
+        assert (refused.returncode, "not UTF-8" in refused.stderr) == (2, True), refused.stderr
+        assert "Traceback" not in refused.stderr
+        written = [path for path in (workspace / ".outcrop").rglob("*") if path.is_file()]
+        assert written == [], arguments
+
+
+def test_damaged_pins_are_told_by_their_line_and_can_be_mended(outcrop: Command, workspace: Path) -> None:
+    outcrop("pins", "unit=ppm", "smile=\U0001f600")
+    assert json.loads(outcrop("pins", "--json").stdout) == {"unit": "ppm", "smile": "\U0001f600"}
+    path = workspace / ".outcrop" / "pins.toml"
+    path.write_text(path.read_text() + "half of\n")
+    for arguments in (("pins",), ("pins", "--remove", "unit"), ("pins", "x=1"), ("run", "look", "--model", "offline")):
+        refused = outcrop(*arguments)
+        assert refused.returncode == 2
+        assert "line 3" in refused.stderr
+        assert "Mend or remove that line" in refused.stderr
+        assert "outcrop pins KEY=VALUE" in refused.stderr
+    path.unlink()
+    assert outcrop("pins", "unit=g/t").stdout == "unit = g/t\n"
+
+
 def test_an_attached_text_is_counted_and_the_run_is_the_same_from_its_record(outcrop: Command, workspace: Path) -> None:
     (workspace / "assays.csv").write_text("sample,Au\na,1.5\nb,2.5\nc,0.5\n")
     (workspace / "notes.txt").write_text("The laboratory repeats each tenth sample; its batch is LB-2291.\n")

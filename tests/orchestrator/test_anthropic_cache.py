@@ -99,6 +99,12 @@ def script(body: Body) -> Answer:
     return answer(work, *([call("pin", key=f"fact {turns}", value="au is in ppm")] if turns % 12 == 5 else []))
 
 
+def without_pins(body: Body) -> Answer:
+    """A pin begins what follows the system prompt anew, whatever marks there are."""
+    given = script(body)
+    return answer(*(block for block in given["content"] if block["name"] != "pin"))
+
+
 class Changed:
     """The model, with every request changed before it is sent."""
 
@@ -203,14 +209,14 @@ async def test_a_change_that_breaks_the_prefix_is_seen(
 async def test_a_mark_on_what_changes_reads_less(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the hint which blocks come last, the moving breakpoint writes what is never read again."""
     api = serving(cache=PrefixCache(least_tokens=1_024))
-    api.script = script
+    api.script = without_pins
     model = AnthropicModel(MODELS[0])
     unaware = Changed(model, lambda request, _: request.model_copy(update={"tail_blocks": 0}))
     await sixty_dispatches(unaware, with_specialists=False)
     await model.close()
     written = sum(seen.usage["cache_creation_input_tokens"] for seen in api.seen if seen.usage)
     aware = serving(cache=PrefixCache(least_tokens=1_024))
-    aware.script = script
+    aware.script = without_pins
     other = AnthropicModel(MODELS[0])
     await sixty_dispatches(other, with_specialists=False)
     await other.close()

@@ -323,11 +323,11 @@ async def test_a_lead_at_the_ceiling_ends_the_run_with_what_is_there(workspace: 
 
     model = Dear()
     models = {"lead": model, "cleaning": ScriptedModel(cleaning)}
-    settings = Settings(budget_usd=Decimal("0.035"))
+    settings = Settings(budget_usd=Decimal("0.022"))
     run = Run("clean", ["t.csv"], workspace=workspace, model=models, settings=settings)
     outcome = await run.start()
     assert (outcome.status, model.calls) == ("budget", 1)
-    assert "the ceiling of $0.0350 is reached" in outcome.errors[0]
+    assert "the ceiling of $0.0220 is reached" in outcome.errors[0]
     assert [line.status for line in outcome.dispatches] == ["success"]
     assert outcome.artifacts
     assert run.desk is not None

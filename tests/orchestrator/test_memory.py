@@ -64,6 +64,37 @@ def test_bad_facts_and_a_damaged_file_are_told(tmp_path: Path) -> None:
         memory.all()
 
 
+@pytest.mark.parametrize("what", ["memory", "memory/facts.jsonl"])
+async def test_what_is_remembered_behind_a_link_is_neither_told_nor_added_to(
+    workspace: Path, tmp_path: Path, what: str
+) -> None:
+    elsewhere = Memory(tmp_path / "elsewhere")
+    elsewhere.remember("SECRET: copper", "another workspace")
+    before = elsewhere.path.read_bytes()
+    link = workspace / ".outcrop" / what
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "elsewhere" / what)
+    model = ScriptedModel([DONE])
+    with pytest.raises(WorkspaceError, match=f"{what} is a link; remove it"):
+        await Run("summarise copper", workspace=workspace, model=model).start()
+    with pytest.raises(WorkspaceError, match="is a link"):
+        Memory(workspace / ".outcrop").remember(FACTS[0], "me")
+    with pytest.raises(WorkspaceError, match="is a link"):
+        Memory(workspace / ".outcrop").forget("x")
+    assert (model.requests, elsewhere.path.read_bytes()) == ([], before)
+
+
+async def test_skills_behind_a_link_are_told_to_nobody_and_the_outcome_says_so(workspace: Path, tmp_path: Path) -> None:
+    skill = tmp_path / "elsewhere" / "SECRET" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: SECRET\ndescription: d\n---\nx\n")
+    (workspace / "skills").symlink_to(tmp_path / "elsewhere")
+    model = ScriptedModel([DONE])
+    outcome = await Run("look", workspace=workspace, model=model).start()
+    assert "SECRET" not in model.requests[0].as_bytes().decode()
+    assert [warning for warning in outcome.warnings if "skills/ is a link out of the workspace" in warning]
+
+
 async def test_what_one_run_remembers_the_next_is_told_and_both_are_rebuilt(workspace: Path) -> None:
     skill = workspace / "skills" / "assay-checks" / "SKILL.md"
     skill.parent.mkdir(parents=True)

@@ -146,7 +146,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
     "an answer's hash removed": (lead_lines(replaced(b'"response_sha256"', b'"x"', 1)), "no 'response_sha256'"),
     "an answer that is none": (lead_lines(replaced(b'"assistant"', b'"x"')), "line 3 is damaged: messages."),
     "an answer removed": (lead_lines(replaced(b'"response"', b'"x"')), "line 3 is damaged"),
-    "a count of kept messages that is none": (lead_lines(replaced(b'"keep":1', b'"keep":null', 1)), "is damaged"),
+    "a count of kept messages that is none": (lead_lines(replaced(b'"keep":2', b'"keep":null', 2)), "is damaged"),
     "the final answer rewritten": (pieces(b'"cleaned"', b'"CLEANED"'), "line 3 is damaged: the piece"),
     "a specialist's answer rewritten": (pieces(b"1 removed", b"9 removed"), "line 2 is damaged: the piece"),
     "a piece removed": (without_piece(b'"cleaned"'), "is not recorded"),

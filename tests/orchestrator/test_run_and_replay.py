@@ -106,20 +106,22 @@ async def test_a_fault_in_a_dispatch_is_a_typed_error_for_the_lead(finished: Any
     assert "missing.csv" in model.requests[4].messages[-1].content[0].content
 
 
-async def test_pins_and_history_stand_at_the_end_of_every_request_and_nowhere_before(finished: Any) -> None:
+async def test_history_and_pins_stand_at_the_end_pins_also_at_the_start_and_nothing_between(finished: Any) -> None:
     _, model = finished
     *_, history, pins = (block.text for block in model.requests[-1].messages[-1].content if block.type == "text")
     assert pins == "Pinned facts:\nlimit = 0.01 ppm — exactly"
     assert "cleaning: success" in history
-    earlier = [
-        block for message in model.requests[-1].messages[:-1] for block in message.content if block.type == "text"
+    first, *earlier = [
+        block.text for message in model.requests[-1].messages[:-1] for block in message.content if block.type == "text"
     ]
-    assert not any("Pinned facts" in block.text or "Dispatches so far" in block.text for block in earlier)
+    assert first == pins
+    assert not any("Pinned facts" in text or "Dispatches so far" in text for text in earlier)
 
 
 async def test_a_conversation_only_grows_so_that_its_prefix_can_be_cached(finished: Any) -> None:
     _, model = finished
-    for before, after in zip(model.requests, model.requests[1:], strict=False):
+    # The second turn pins a fact: once, what begins with the pins begins anew.
+    for before, after in zip(model.requests[2:], model.requests[3:], strict=False):
         assert (before.system, before.tools) == (after.system, after.tools)
         stable = before.messages[:-1]
         assert after.messages[: len(stable)] == stable

@@ -80,9 +80,11 @@ def pins(options: Namespace) -> int:
 
 def memory(options: Namespace) -> int:
     """List, add and forget facts that are kept across runs."""
-    from outcrop.memory import Memory
+    from outcrop.memory import Memory, checked_fact
     from outcrop.workspace import Workspace
 
+    for fact in options.fact:
+        checked_fact(fact)  # all of them, before one is kept or forgotten
     kept = Memory(Workspace(options.workspace).home)
     for identifier in options.forget:
         kept.forget(identifier)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 
+from outcrop.pins import PIN
 from outcrop_schemas import limits
 from outcrop_schemas.errors import BudgetError, ModelError
 from outcrop_schemas.outcome import Status
@@ -57,6 +58,8 @@ def lead_agent(
         window=window,
         store=store,
         on_checkpoint=on_checkpoint,
+        # What is dispatched before it in a turn ends with the pins it began with, what follows has the new one.
+        alone=(PIN,),
     )
 
 

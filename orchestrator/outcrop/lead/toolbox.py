@@ -8,12 +8,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from outcrop.desk import Desk
+from outcrop.lead.roster import roster as roster
 from outcrop.memory import Memory
-from outcrop.pins import Pins
+from outcrop.pins import PIN, Pins
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import Outcome
+from outcrop_schemas.protocol import Offering
 from outcrop_specialists.agent import error_text
 from outcrop_specialists.completion import checked
 from outcrop_specialists.context.checkpoint import CHECKPOINT
@@ -63,23 +65,17 @@ class RememberArguments(_Arguments):
     fact: str = Field(max_length=limits.MEMORY_FACT_CHARS, description="One sentence that is true beyond this run.")
 
 
-def roster() -> str:
-    """The specialists and their tools, one line each."""
-    lines = ["Specialists and their tools:"]
-    for role in ROLES.values():
-        lines.append(f"{role.name}: {role.purpose}")
-        lines += [f"- {tool.name}: {tool.card}" for tool in role.tools]
-    return "\n".join(lines)
+def lead_schemas(tools: Offering = "all") -> list[ToolSchema]:
+    """The lead's tools as its model sees them; the agent loop carries out `checkpoint`, and adds `complete`.
 
-
-def lead_schemas() -> list[ToolSchema]:
-    """The lead's tools as its model sees them; the agent loop carries out `checkpoint`, and adds `complete`."""
-    dispatch = f"Hand one piece of work to a specialist and wait for its outcome.\n{roster()}"
+    Of the specialists' tools `all` tells everything, anything else name and a few words (`roster.py`).
+    """
+    dispatch = f"Hand one piece of work to a specialist and wait for its outcome.\n{roster(is_short=tools != 'all')}"
     return [
         ToolSchema(name="dispatch", description=dispatch, input_schema=DispatchArguments.model_json_schema()),
         *(get_tool(name).schema() for name in DATA_TOOLS),
         ToolSchema(
-            name="pin",
+            name=PIN,
             description="Keep a fact word for word in everything you see.",
             input_schema=PinArguments.model_json_schema(),
         ),
@@ -129,12 +125,14 @@ def without_rows(value: Any) -> Any:
 class LeadToolbox:
     """The lead's tools at work. Every result is recorded in the journal, so that prompts can be rebuilt from it."""
 
-    def __init__(self, desk: Desk, pins: Pins, store: Store, attach: Sequence[str] = ()) -> None:
-        self._desk, self._pins, self._store, self._attach = desk, pins, store, attach
+    def __init__(
+        self, desk: Desk, pins: Pins, store: Store, attach: Sequence[str] = (), tools: Offering = "all"
+    ) -> None:
+        self._desk, self._pins, self._store, self._attach, self._told = desk, pins, store, attach, tools
         self.outcomes: list[Outcome] = []
         self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
             "dispatch": self._dispatch,
-            "pin": self._pin,
+            PIN: self._pin,
             "remember": self._remember,
             READ_RESULT.name: self._read,
             READ_SKILL.name: self._read_skill,
@@ -142,7 +140,7 @@ class LeadToolbox:
         }
 
     def schemas(self) -> list[ToolSchema]:
-        return lead_schemas()
+        return lead_schemas(self._told)
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         try:
@@ -160,8 +158,15 @@ class LeadToolbox:
         context = {name: value for name, value in asked.context.items() if name != ATTACHMENTS}
         _refuse_outcomes(context)
         attach = self._attachments(asked.context.get(ATTACHMENTS, []))
-        pins = self._pins.as_dict()
-        order = self._desk.order(asked.specialist, asked.objective, asked.data, context, pins=pins, attach=attach)
+        order = self._desk.order(
+            asked.specialist,
+            asked.objective,
+            asked.data,
+            context,
+            pins=self._pins.as_dict(),
+            current_pins=self._pins.as_dict,
+            attach=attach,
+        )
         outcome = await self._desk.dispatch(order)
         self.outcomes.append(outcome)
         await self._desk.note("lead_tool", {"call_id": call_id, "name": "dispatch", "dispatch_id": outcome.dispatch_id})
@@ -180,7 +185,7 @@ class LeadToolbox:
         asked = checked(PinArguments, arguments)
         self._pins.set(asked.key, asked.value)
         content = wire.dumps({"pinned": asked.key}).decode()
-        note = {"call_id": call_id, "name": "pin", "key": asked.key, "value": asked.value, "content": content}
+        note = {"call_id": call_id, "name": PIN, "key": asked.key, "value": asked.value, "content": content}
         await self._desk.note("lead_tool", note)
         return content
 

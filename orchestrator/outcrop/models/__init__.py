@@ -88,7 +88,7 @@ class ModelTable:
     def notes(self, role: str) -> list[str]:
         """What of the settings of a role cannot hold for its model, and what holds instead."""
         wanted, given = self.parameters(role).tools, self._offering(role)
-        # The lead's few tools are always offered.
+        # The lead's few tools are always offered; for it this says how much they tell of the specialists'.
         if role == LEAD or wanted in (None, given):
             return []
         return [f'{self.of(role).name} has no search for tools: instead of tools = "{wanted}", "{given}" holds']
@@ -98,7 +98,9 @@ class ModelTable:
         model, wanted = self.of(role), self.parameters(role).tools
         if wanted and (wanted != "api" or getattr(model, "searches_tools", False)):
             return wanted
-        return "all" if getattr(model, "is_free", False) else "select"
+        # The offline model's lead plans by all that is told of tools, also where it is the one to fall back on.
+        is_planner = role == LEAD and self._settings.role(role).fallback == OFFLINE
+        return "all" if is_planner or getattr(model, "is_free", False) else "select"
 
     def _cached_price(self, role: str, name: str) -> float:
         """What a token read from the cache costs, as a share of one that is not."""

@@ -61,6 +61,7 @@ class RecordedModel:
     places: list[Path] = field(default_factory=list)
     differences: dict[str, Difference] = field(default_factory=dict)
     is_free = True
+    searches_tools = True
 
     @property
     def name(self) -> str:

@@ -58,6 +58,7 @@ class Checkpoint(BaseModel):
     text: str
 
 
+_BLOCK = re.compile(rf"{EARLIER} \(\d+ turns are no longer shown[;)]")
 _HANDLE = re.compile(rf"{EARLIER} \([^)]*read_result (\w+)\)")
 OnCheckpoint = Callable[[Checkpoint], Awaitable[None]]
 
@@ -93,14 +94,14 @@ class Phases:
 
     async def after_compaction(self, before: Sequence[Message], after: Sequence[Message]) -> None:
         """Record the summary that now stands for turns, where there is a new one."""
-        if earlier_in(after) not in (None, earlier_in(before)):
+        if self._compactor.earlier_in(after) not in (None, self._compactor.earlier_in(before)):
             await self._record(after, "compaction", None)
 
     async def _record(
         self, messages: Sequence[Message], reason: Literal["asked", "compaction"], words: CheckpointArguments | None
     ) -> None:
         self._count += 1
-        text = earlier_in(messages) or ""
+        text = self._compactor.earlier_in(messages) or ""
         await self._tell(
             Checkpoint(
                 number=self._count,
@@ -114,6 +115,7 @@ class Phases:
 
 
 def earlier_in(messages: Sequence[Message]) -> str | None:
-    """What stands for turns that are no longer shown; None where all are shown."""
-    texts = (block.text for block in messages[0].content if isinstance(block, TextBlock))
-    return next((text for text in texts if text.startswith(EARLIER)), None)
+    """What stands for turns that are no longer shown, in a request of the record; None where all are shown."""
+    texts = [block.text for block in messages[0].content if isinstance(block, TextBlock)]
+    # It stands last in the opening; what opens it may have such words too.
+    return next((text for text in reversed(texts) if _BLOCK.match(text)), None)

@@ -17,10 +17,11 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ModelError, SpillError
 from outcrop_schemas.messages import Block, Message, TextBlock, ToolResultBlock, ToolUseBlock, tools_found
 from outcrop_specialists.brief import EARLIER
-from outcrop_specialists.context import facts
+from outcrop_specialists.context import fact_choice, facts
+from outcrop_specialists.context.pairing import seam
 from outcrop_specialists.context.projection import files_in, projected
 from outcrop_specialists.context.store import Store
-from outcrop_specialists.context.summary import extract
+from outcrop_specialists.context.summary import KEPT, MEASURED, extract
 from outcrop_specialists.context.tokens import tokens_of_text
 from outcrop_specialists.server_calls import without_orphans
 
@@ -29,6 +30,7 @@ Decision = Literal["no", "pays", "forced"]
 Projections = Callable[[str], Sequence[str]]
 """The fields that stay of a result of the tool of this name, besides those that stay of any."""
 _ASIDE = "[put aside"
+_ABOUT_THE_CONTEXT = frozenset(("checkpoint", "read_result", "find_tools", "complete"))
 
 
 @dataclass(frozen=True)
@@ -56,37 +58,6 @@ def decide(tokens: int, window: Window, after: int, turns_left: float, cached_pr
     return "pays" if (tokens - after) * turns_left * cached_price > after else "no"
 
 
-def seam(messages: Sequence[Message], turns: int) -> int:
-    """Where the last `turns` turns begin: the number of an assistant message, so that no call is parted from its
-    result. The number of messages where there are no more turns than that to remove."""
-    begins = [number for number, message in enumerate(messages) if message.role == "assistant"]
-    return begins[-turns] if len(begins) > turns > 0 else len(messages)
-
-
-def paired(messages: Sequence[Message]) -> list[Message]:
-    """The same messages with every call answered and no answer without its call, as the API demands."""
-    mended: list[Message] = []
-    waiting: list[ToolUseBlock] = []
-    for message in messages:
-        content: list[Block] = list(message.content)
-        if message.role == "user":
-            asked = {call.id for call in waiting}
-            content = [b for b in content if not isinstance(b, ToolResultBlock) or b.tool_use_id in asked]
-            given = {block.tool_use_id for block in content if isinstance(block, ToolResultBlock)}
-            content = [_unanswered(call) for call in waiting if call.id not in given] + content
-            waiting = []
-        elif waiting:
-            mended.append(Message(role="user", content=[_unanswered(call) for call in waiting]))
-            waiting = []
-        if message.role == "assistant":
-            waiting = [block for block in content if isinstance(block, ToolUseBlock)]
-        if content:
-            mended.append(message if content == list(message.content) else Message(role=message.role, content=content))
-    if waiting:
-        mended.append(Message(role="user", content=[_unanswered(call) for call in waiting]))
-    return mended
-
-
 class Compactor:
     """Makes one conversation shorter, again and again, and keeps the facts of all that was removed."""
 
@@ -94,10 +65,22 @@ class Compactor:
         self, store: Store, summarise: Summarise | None = None, projections: Projections = lambda name: ()
     ) -> None:
         self._store, self._summarise, self._projections = store, summarise, projections
-        self._said: dict[str, None] = {}
-        self._measured: dict[str, None] = {}
+        self._usable = Window().usable
+        self._said: dict[str, int] = {}
+        self._measured: dict[str, int] = {}
         self._files: dict[str, None] = {}
         self._found: dict[str, None] = {}
+        # What we wrote ourselves is known by being that, never by its words: anybody may write those.
+        self._blocks: set[str] = set()
+        self._asides: set[str] = set()
+
+    def within(self, window: Window) -> None:
+        """Keep summaries and facts to their shares of this window."""
+        self._usable = window.usable
+
+    def earlier_in(self, messages: Sequence[Message]) -> str | None:
+        """The block of ours that stands for turns that are no longer shown; None where all are shown."""
+        return self._opened(messages[0])[1]
 
     @property
     def files(self) -> list[str]:
@@ -128,7 +111,7 @@ class Compactor:
         cut = seam(messages, keep)
         if cut >= len(messages) or cut <= 1:
             return None
-        task, before = _opened(messages[0])
+        task, before = self._opened(messages[0])
         summary = await self._summary(task, before, list(messages[1:cut]))
         return self._replaced(messages, cut, summary)
 
@@ -137,23 +120,24 @@ class Compactor:
         # Each on one line of the form that a summary by rule keeps.
         account = [f"> {title}: {' '.join(text.split())}" for title, text in words.items()]
         blocks = (block for message in messages[1:cut] for block in message.content)
-        facts.remember(self._found, [name for block in blocks for name in tools_found(block)])
+        _renew(self._found, [name for block in blocks for name in tools_found(block)])
         if self._found:
             account.append(f"> tools found by search: {', '.join(self._found)}")
         for text in words.values():
-            facts.remember(self._said, facts.sentences_with_facts(text))
+            fact_choice.remember(self._said, facts.sentences_with_facts(text))
         self._learn(messages[1:cut])
-        files = facts.listed("Files written", [f"path: {path}" for path in self._files], limits.FACTS_MEASURED_CHARS)
+        files = self._listed("Files written", [f"path: {path}" for path in self._files], {})
         return self._replaced(messages, cut, "\n".join([*account, *files]))
 
     def _replaced(self, messages: Sequence[Message], cut: int, summary: str) -> list[Message]:
         """The conversation with the turns before `cut` learned from, put into the archive, and summed up like this."""
-        task, before = _opened(messages[0])
+        task, before = self._opened(messages[0])
         removed = list(messages[1:cut])
         self._learn(removed)
         handle = self._archived(removed, before)
         gone = _turns_gone(before) + sum(message.role == "assistant" for message in removed)
         block = TextBlock(text=self._block(summary, gone, handle, task, messages[cut:]))
+        self._blocks.add(block.text)
         kept: list[Block] = [b for b in messages[0].content if not (isinstance(b, TextBlock) and b.text == before)]
         return [Message(role="user", content=[*kept, block]), *without_orphans(messages[cut:])]
 
@@ -164,64 +148,100 @@ class Compactor:
             except ModelError:
                 said = ""  # the work goes on with what can be had without a model
             if said.strip():
-                return said[: limits.SUMMARY_OF_WORK_CHARS]
-        return extract(before, removed)
+                return said[: self._summary_chars]
+        return extract(before, removed, self._summary_chars)
+
+    @property
+    def _summary_chars(self) -> int:
+        # At 3 characters a token.
+        return min(limits.SUMMARY_OF_WORK_CHARS, int(limits.SUMMARY_SHARE * self._usable * 3))
+
+    def _opened(self, opening: Message) -> tuple[list[str], str | None]:
+        """The task that a conversation opens with, and our block that stands for turns that were removed."""
+        texts = [block.text for block in opening.content if isinstance(block, TextBlock)]
+        before = next((text for text in reversed(texts) if text in self._blocks), None)
+        return [text for text in texts if text != before], before
 
     def _block(self, summary: str, gone: int, handle: str | None, task: Sequence[str], kept: Sequence[Message]) -> str:
-        still = [*task, *(_texts(message) for message in kept)]
+        # A result may yet be cut (`shrinking.py`), and a replay has it cut: nothing is taken for shown because of one.
+        blocks = [block for message in kept for block in message.content if not isinstance(block, ToolResultBlock)]
+        told = {fact for block in blocks for fact in self._facts_of(block)}
+        still = [summary, *task, *map(_text, blocks)]
         where = f"; all of them: read_result {handle}" if handle else ""
         parts = [f"{EARLIER} ({gone} turns are no longer shown{where}):\n{summary}"]
-        lost = facts.lost(self._said, summary, *still)
-        parts += facts.listed("Kept word for word", lost, limits.FACTS_SAID_CHARS)
-        lost = facts.lost(self._measured, summary, *still)
-        parts += facts.listed("Figures and files of results", lost, limits.FACTS_MEASURED_CHARS)
+        lost = facts.lost([fact for fact in self._said if fact not in told], *still)
+        parts += self._listed(KEPT, lost, self._said)
+        lost = facts.lost([fact for fact in self._measured if fact not in told], *still)
+        parts += self._listed(MEASURED, lost, self._measured)
         return "\n\n".join(parts)
+
+    def _listed(self, title: str, found: Sequence[str], weights: Mapping[str, int]) -> list[str]:
+        """A titled list of the facts there is room for, with the number of the others and where they are."""
+        if not found:
+            return []
+        room = max(limits.FACTS_SHARE, min(limits.FACTS_TOKENS_LEAST / self._usable, limits.FACTS_SHARE_MOST))
+        kept, others = fact_choice.chosen(found, weights, int(room * self._usable))
+        more = []
+        if others:
+            handle = self._put("\n".join(others) + "\n")
+            more = [f"({len(others)} more {f'are in read_result {handle}' if handle else 'are in the archive only'})"]
+        return ["\n".join([f"{title}:", *more, *(f"- {fact}" for fact in kept)])]
 
     def _learn(self, removed: Sequence[Message]) -> None:
         """Add the facts of messages; one that comes again counts as new."""
         for message in removed:
             for block in message.content:
-                if isinstance(block, TextBlock) and not block.text.startswith(EARLIER):
-                    facts.remember(self._said, facts.sentences_with_facts(block.text))
-                elif isinstance(block, ToolResultBlock):
-                    self._measure(block.content)
+                found = self._facts_of(block, by_user=message.role == "user")
+                if isinstance(block, TextBlock):
+                    fact_choice.remember(self._said, found, by_user=message.role == "user")
+                else:
+                    fact_choice.remember(self._measured, found, is_argument=isinstance(block, ToolUseBlock))
+                if isinstance(block, ToolResultBlock):
+                    _renew(self._files, files_in(block.content))
 
-    def _measure(self, content: str) -> list[str]:
-        facts.remember(self._measured, found := facts.facts_of_result(content))
-        facts.remember(self._files, files_in(content))
-        return found
+    def _facts_of(self, block: Block, *, by_user: bool = False) -> list[str]:
+        if isinstance(block, TextBlock):
+            return facts.sentences_with_facts(block.text, is_all=by_user)
+        if isinstance(block, ToolUseBlock):
+            return [] if block.name in _ABOUT_THE_CONTEXT else facts.facts_of_call(block.name, block.input)
+        if isinstance(block, ToolResultBlock) and block.content not in self._asides:
+            return facts.facts_of_result(block.content)
+        return []
 
     def _archived(self, removed: Sequence[Message], before: str | None) -> str | None:
         # The summary before names the archive before.
         removed = [*([Message(role="user", content=[TextBlock(text=before)])] if before else []), *removed]
         lines = [wire.dumps(message.model_dump(mode="json", exclude_none=True)).decode() for message in removed]
+        return self._put("\n".join(lines) + "\n")
+
+    def _put(self, text: str) -> str | None:
         try:
-            return self._store.put("\n".join(lines) + "\n")
+            return self._store.put(text)
         except SpillError:
             return None
 
     def _aside(
         self, block: Block, is_old: bool, latest: Mapping[str, int], number: int, tools: Mapping[str, str]
     ) -> Block:
-        if not isinstance(block, ToolResultBlock) or block.content.startswith(_ASIDE):
+        if not isinstance(block, ToolResultBlock) or block.content in self._asides:
             return block
         if len(block.content) > _MARK_CHARS and latest[block.content] > number:
-            return block.model_copy(update={"content": f"{_ASIDE}: the same result came again later]"})
+            return self._marked(block, f"{_ASIDE}: the same result came again later]")
         if not is_old or len(block.content) <= limits.STALE_RESULT_CHARS:
             return block
-        try:
-            handle = self._store.put(block.content)
-        except SpillError:
+        handle = self._put(block.content)
+        if handle is None:
             return block
-        found = self._measure(block.content)
+        self._learn([Message(role="user", content=[block])])
         named = projected(block.content, self._projections(tools.get(block.tool_use_id, "")))
-        told = (
-            facts.newest(found, limits.STALE_FACTS_CHARS)[0]
-            if named is None
-            else facts.first([*named, *(fact for fact in found if fact not in named)], limits.STALE_FACTS_CHARS)
-        )
-        head = f"{_ASIDE}: {len(block.content)} characters, read_result {handle} has them]"
-        return block.model_copy(update={"content": "\n".join([head, *told])})
+        kept, others = fact_choice.of_stale(facts.facts_of_result(block.content), named, limits.STALE_FACTS_CHARS)
+        more = f"; {others} facts only there" if others else ""
+        head = f"{_ASIDE}: {len(block.content)} characters, read_result {handle} has them{more}]"
+        return self._marked(block, "\n".join([head, *kept]))
+
+    def _marked(self, block: ToolResultBlock, content: str) -> ToolResultBlock:
+        self._asides.add(content)
+        return block.model_copy(update={"content": content})
 
 
 _MARK_CHARS = 200
@@ -230,14 +250,7 @@ _GONE = re.compile(rf"{EARLIER} \((\d+) turns")
 
 def tokens_of(messages: Sequence[Message]) -> int:
     """Tokens of messages, estimated."""
-    return sum(tokens_of_text(_texts(message)) for message in messages)
-
-
-def _opened(opening: Message) -> tuple[list[str], str | None]:
-    """The task that a conversation opens with, and what stands for turns that were removed."""
-    texts = [block.text for block in opening.content if isinstance(block, TextBlock)]
-    task = [text for text in texts if not text.startswith(EARLIER)]
-    return task, next((text for text in texts if text.startswith(EARLIER)), None)
+    return sum(tokens_of_text("\n".join(map(_text, message.content))) for message in messages)
 
 
 def _turns_gone(before: str | None) -> int:
@@ -246,17 +259,15 @@ def _turns_gone(before: str | None) -> int:
     return int(found[1]) if found else 0
 
 
-def _texts(message: Message) -> str:
-    return "\n".join(
-        block.text
-        if isinstance(block, TextBlock)
-        else block.content
-        if isinstance(block, ToolResultBlock)
-        else wire.dumps(block.model_dump(mode="json", exclude_none=True)).decode()
-        for block in message.content
-    )
+def _text(block: Block) -> str:
+    if isinstance(block, TextBlock):
+        return block.text
+    if isinstance(block, ToolResultBlock):
+        return block.content
+    return wire.dumps(block.model_dump(mode="json", exclude_none=True)).decode()
 
 
-def _unanswered(call: ToolUseBlock) -> Block:
-    content = wire.dumps({"error": {"type": "interrupted", "message": "this call was never answered"}}).decode()
-    return ToolResultBlock(tool_use_id=call.id, content=content, is_error=True)
+def _renew(known: dict[str, None], found: Sequence[str]) -> None:
+    for name in found:
+        known.pop(name, None)
+        known[name] = None

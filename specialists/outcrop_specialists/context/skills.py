@@ -65,6 +65,8 @@ def find_skills(workspace: Path) -> tuple[list[Skill], list[str]]:
     """The skills of a workspace by name, and why other folders below `skills/` are none."""
     skills, problems = [], []
     home = workspace / FOLDER
+    if not home.resolve().is_relative_to(workspace.resolve()):
+        return [], [f"{FOLDER}/ is a link out of the workspace; its skills are not told, and not read"]
     folders = sorted(path for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
     for folder in folders:
         try:

@@ -15,7 +15,9 @@ from outcrop_schemas.messages import (
     ToolUseBlock,
     tools_found,
 )
-from outcrop_specialists.brief import EARLIER
+
+KEPT, MEASURED = "Kept word for word", "Figures and files of results"
+"""Titles of the facts that a summary lost."""
 
 SUMMARISER = f"""You keep the working memory of an agent whose window is nearly full. Write what it needs to go on,
 under these headings and no others: Task, Decisions, Done, Figures, Files, Errors, Open. Copy every figure with its
@@ -47,9 +49,11 @@ def request_for_summary(
     )
 
 
-def extract(before: str | None, removed: Sequence[Message]) -> str:
+def extract(before: str | None, removed: Sequence[Message], chars: int = limits.SUMMARY_OF_WORK_CHARS) -> str:
     """A summary by rule: each call in a line with what came of it, and what the model said besides."""
-    lines = [line for line in (before or "").splitlines() if line.startswith(("- ", "> "))]
+    # The facts behind the summary before are kept by weight, not as steps.
+    steps = (before or "").partition(f"\n\n{KEPT}:\n")[0].partition(f"\n\n{MEASURED}:\n")[0]
+    lines = [line for line in steps.splitlines() if line.startswith(("- ", "> "))]
     results = {
         block.tool_use_id: block
         for message in removed
@@ -61,12 +65,12 @@ def extract(before: str | None, removed: Sequence[Message]) -> str:
             if isinstance(block, ToolUseBlock):
                 came = results.get(block.id)
                 lines.append(f"- {block.name}({_short(block.input)}): {_outcome(came)}")
-            elif isinstance(block, TextBlock) and block.text.strip() and not block.text.startswith(EARLIER):
+            elif isinstance(block, TextBlock) and block.text.strip():
                 who = "said" if message.role == "assistant" else "was told"
                 lines.append(f"> {who}: {_line(block.text, _SAID_CHARS)}")
             elif found := tools_found(block):
                 lines.append(f"- search for tools: found {', '.join(found)}")
-    return _fitting(list(dict.fromkeys(lines)), limits.SUMMARY_OF_WORK_CHARS)
+    return _fitting(list(dict.fromkeys(lines)), chars)
 
 
 def _fitting(lines: list[str], chars: int) -> str:

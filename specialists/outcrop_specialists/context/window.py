@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from outcrop_schemas import limits
 from outcrop_schemas.messages import Message, ModelRequest, ToolSchema, Usage
 from outcrop_schemas.protocol import WindowSettings
-from outcrop_specialists.context.compaction import Compactor, Window, decide, paired, tokens_of
+from outcrop_specialists.context.compaction import Compactor, Window, decide, tokens_of
+from outcrop_specialists.context.pairing import paired
 from outcrop_specialists.context.segments import estimated
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.tokens import TokenMeter
@@ -22,6 +23,7 @@ class ContextWindow:
 
     def __init__(self, settings: WindowSettings, compactor: Compactor, max_turns: int) -> None:
         self._settings, self._window, self._compactor = settings, Window(settings.tokens), compactor
+        compactor.within(self._window)
         self._max_turns, self._turns = max_turns, 0
         self._meter = TokenMeter()
         self._asked = 0
@@ -109,8 +111,8 @@ READ_RESULT = ToolSchema(
     name="read_result",
     description=(
         "Read on in what was put aside because it was too long for you: a tool result or turns of this work that were "
-        "summed up. Pages by line, record or byte put one behind the other are the whole; `find` lists the lines that "
-        "hold a text."
+        "summed up. Pages by line, record (each element of the longest list of a JSON result, else each line) or byte "
+        "put one behind the other are the whole; `find` lists the places that hold a text, with line and byte."
     ),
     input_schema={
         "type": "object",
@@ -119,7 +121,10 @@ READ_RESULT = ToolSchema(
             "unit": {"type": "string", "enum": ["line", "record", "byte"], "default": "line"},
             "start": {"type": "integer", "minimum": 0, "default": 0},
             "count": {"type": "integer", "minimum": 1, "default": 200},
-            "find": {"type": "string", "description": "Only lines that hold this; case does not count."},
+            "find": {
+                "type": "string",
+                "description": "Only places that hold this; case does not count; from byte `start` on.",
+            },
         },
         "required": ["handle"],
         "additionalProperties": False,
@@ -134,13 +139,15 @@ class ReadArguments(BaseModel):
 
     handle: str
     unit: Literal["line", "record", "byte"] = "line"
-    start: int = 0
-    count: int = 200
+    start: int = Field(0, ge=0)
+    count: int = Field(200, ge=1)
     find: str | None = None
 
 
 def read_result(store: Store, arguments: ReadArguments) -> dict[str, Any]:
     """A page, or the lines found. Raises ArgumentError."""
     if arguments.find:
-        return {"found": store.find(arguments.handle, arguments.find)}
+        found = store.find(arguments.handle, arguments.find, arguments.start)
+        is_all = len(found) < limits.FOUND_LINES
+        return {"found": found, **({} if is_all else {"next_start": found[-1]["byte"] + 1})}
     return store.page(arguments.handle, arguments.unit, arguments.start, arguments.count).as_json()

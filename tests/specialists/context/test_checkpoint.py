@@ -26,7 +26,8 @@ from outcrop_specialists.agent import Agent
 from outcrop_specialists.brief import EARLIER, opening
 from outcrop_specialists.completion import SpecialistAnswer
 from outcrop_specialists.context.checkpoint import CHECKPOINT, Checkpoint
-from outcrop_specialists.context.compaction import Compactor, paired
+from outcrop_specialists.context.compaction import Compactor
+from outcrop_specialists.context.pairing import paired
 from outcrop_specialists.context.store import Store
 
 ACCOUNT = {"done": "Cleaned the assays.", "state": "LB-2291 is left out.", "remains": "Draw the map of the trench."}

@@ -10,23 +10,16 @@ from typing import Any
 import pytest
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ContextOverflowError, ModelError
+from outcrop_schemas.errors import ModelError
 from outcrop_schemas.messages import (
-    Block,
     Message,
-    ModelRequest,
-    ModelResponse,
     TextBlock,
     ToolResultBlock,
-    ToolSchema,
     ToolUseBlock,
-    Usage,
 )
-from outcrop_schemas.protocol import WindowSettings
-from outcrop_specialists.agent import Agent
-from outcrop_specialists.brief import EARLIER, opening, pinned
-from outcrop_specialists.completion import SpecialistAnswer
-from outcrop_specialists.context.compaction import Compactor, Window, decide, paired, seam, tokens_of
+from outcrop_specialists.brief import EARLIER, pinned
+from outcrop_specialists.context.compaction import Compactor, Window, decide, tokens_of
+from outcrop_specialists.context.pairing import paired, seam
 from outcrop_specialists.context.store import Store
 
 PINS = {"deadline": "2026-12-04 18:00, no later", "forbidden": "no connection via Frankfurt (FRA)"}
@@ -95,12 +88,7 @@ async def squeezed(compactor: Compactor) -> tuple[str, list[str], list[str]]:
         assert shorter is not None
         messages = shorter
         assert messages[0].role == "user"
-    shown = "\n".join(
-        block.text if isinstance(block, TextBlock) else getattr(block, "content", "")
-        for message in messages
-        for block in message.content
-    )
-    return shown, spoken, measured
+    return shown_in(messages), spoken, measured
 
 
 async def test_of_forty_facts_none_is_lost_in_ten_compactions_by_one_who_drops_them(tmp_path: Any) -> None:
@@ -221,104 +209,114 @@ def test_stale_and_repeated_results_go_first_and_keep_their_figures(tmp_path: An
     assert store.page(handle[1], "byte", 0, 100_000).text == long[: limits.PAGE_CHARS]
 
 
-# --- the agent within its window --------------------------------------------------------------------------------------
-
-
-class Tools:
-    def schemas(self) -> list[ToolSchema]:
-        return [ToolSchema(name="look", description="Look.", input_schema={"type": "object", "properties": {}})]
-
-    async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
-        return wire.dumps(
-            {"summary": f"step {arguments['n']}", "mean": arguments["n"] + 0.25, "w": "word " * 1_500}
-        ).decode()
-
-
-class Works:
-    """A model that looks again and again, counts as a server does, and refuses what its window cannot hold."""
-
-    def __init__(self, turns: int, window: int) -> None:
-        self.turns, self.window = turns, window
-        self.requests: list[ModelRequest] = []
-
-    async def create(self, request: ModelRequest) -> ModelResponse:
-        tokens = len(request.as_bytes()) // 4
-        if tokens > self.window:
-            raise ContextOverflowError(f"{tokens} tokens", retryable=False, error_type="context_overflow")
-        self.requests.append(request)
-        n = len(self.requests)
-        content: list[Block] = [ToolUseBlock(id=f"t{n}", name="look", input={"n": n})]
-        if n == self.turns:
-            content = [
-                ToolUseBlock(id="end", name="complete", input={"status": "success", "summary": "s", "results": {}})
-            ]
-        return ModelResponse(
-            id=f"m{n}", model="x", content=content, stop_reason="tool_use", usage=Usage(input_tokens=tokens)
+async def ten_times(texts: Sequence[str], filler: int, summarise: Any, tmp_path: Any) -> str:
+    """What is shown after ten compactions, each of twelve turns with so many sentences full of figures."""
+    compactor = Compactor(Store(tmp_path / "s"), summarise)
+    messages = [said("user", "Objective:\nlook")]
+    for number, text in enumerate(texts):
+        messages += called(number, text, "ok")
+    for number in range(100, 220):
+        chatter = (
+            f"In step {number}.{n} column c{number}_{n} has a mean of {number * 1.7 + n:.3f} ppm and a maximum of "
+            f"{number * 9.1:.2f} ppm over {number * 13 + n} samples."
+            for n in range(filler)
         )
+        messages += called(number, " ".join(chatter), "ok")
+        if number % 12 == 3:
+            messages = await compactor.compacted(messages, keep=2) or messages
+    return shown_in(messages)
 
 
-async def test_a_history_ten_times_the_window_never_makes_a_request_above_it(tmp_path: Any) -> None:
-    model = Works(120, window := 20_000)
-    agent = Agent(
-        model,
-        Tools(),
-        system="You look.",
-        opening=opening("look at everything", ["a.csv"], pins=PINS),
-        answer=SpecialistAnswer,
-        max_turns=200,
-        tail=lambda: [pinned(PINS)],
-        window=WindowSettings(tokens=window),
-        store=Store(tmp_path / "s"),
+def shown_in(messages: Sequence[Message]) -> str:
+    return "\n".join(
+        block.text if isinstance(block, TextBlock) else getattr(block, "content", "")
+        for message in messages
+        for block in message.content
     )
-    end = await agent.run()
-    assert end.stop == "completed"
-    sizes = [len(request.as_bytes()) // 4 for request in model.requests]
-    assert max(sizes) <= window
-    whole = sum(tokens_of(request.messages[-1:]) for request in model.requests)
-    assert whole > 10 * window
-    for request in model.requests:
-        texts = [b.text for b in request.messages[-1].content if isinstance(b, TextBlock)]
-        assert texts[-1] == pinned(PINS)
-        assert paired(request.messages) == request.messages
-    # What was measured in the first turn is still known in the last.
-    shown = model.requests[-1].as_bytes().decode()
-    assert "mean = 1.25" in shown
 
 
-async def test_twenty_turns_of_rebooking_carry_the_four_facts_word_for_word(tmp_path: Any) -> None:
-    facts = {
-        "deadline": "arrive before 2026-12-24 16:00",
-        "forbidden": "no connection via Frankfurt (FRA)",
-        "preference": "aisle seat, row 12 or higher",
-        "credit": "voucher AB-4471 over 318.40 EUR",
-    }
-    with_pins, without = await story(facts, tmp_path / "a", pin=True), await story(facts, tmp_path / "b", pin=False)
-    assert all(all(f"{key} = {value}" in request for key, value in facts.items()) for request in with_pins)
-    assert any(value not in request for request in without for value in facts.values())
+async def says_nothing(*_: object) -> str:
+    return "The work went well so far."
 
 
-async def story(facts: dict[str, str], folder: Any, *, pin: bool) -> list[str]:
-    """Twenty turns in a small window. Without pins the facts stand where users write them: in the middle of a text."""
-    model = Works(20, 6_000)
-    told = "Rebook my flight. " + "I had a long day and much to tell about it. " * 60
-    told += ". ".join(facts.values()) if not pin else ""
-    agent = Agent(
-        model,
-        Chat(told),
-        system="You rebook.",
-        opening=opening("rebook the flight", pins=facts if pin else None),
-        answer=SpecialistAnswer,
-        tail=lambda: [pinned(facts)] if pin else [],
-        window=WindowSettings(tokens=6_000),
-        store=Store(folder),
-    )
-    await agent.run()
-    return [request.as_bytes().decode().replace("\\n", "\n") for request in model.requests]
+@pytest.mark.parametrize("filler", [1, 4, 20])
+async def test_planted_facts_outlive_chatter_full_of_figures(tmp_path: Any, filler: int) -> None:
+    shown = await ten_times(FACTS, filler, says_nothing, tmp_path)
+    assert [fact for fact in FACTS if fact not in shown] == []
+    left_out = re.search(r"\(\d+ more are in read_result (\w+)\)", shown)
+    assert (left_out is not None) == (filler == 20)
+    # What there was no room for is counted, and found by its words.
+    assert left_out is None or Store(tmp_path / "s").find(left_out[1], "In step 100.0 ")
 
 
-class Chat(Tools):
-    def __init__(self, told: str) -> None:
-        self._told = told
+async def test_a_summary_that_only_comes_near_a_fact_does_not_stand_for_it(tmp_path: Any) -> None:
+    async def near(*_: object) -> str:
+        return "The credit is 120; limit = 55; the tonnage is 1.24e65; Cu mean = 2.5."
 
-    async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
-        return self._told if arguments["n"] == 1 else await super().call(name, arguments, call_id)
+    facts = ["The credit is 12", "limit = 5", "the tonnage is 1.24e6"]
+    shown = await ten_times([*facts], 1, near, tmp_path)
+    assert [fact for fact in facts if f"- {fact}\n" not in shown] == []
+
+
+async def test_the_room_for_facts_grows_with_the_window() -> None:
+    sizes = []
+    for tokens in (4_000, 20_000, 100_000, 200_000):
+        compactor = Compactor(Store(None), says_nothing)
+        compactor.within(window := Window(tokens))
+        messages = [said("user", "Objective:\nlook")]
+        for number in range(40):
+            text = " ".join(f"Lot {number}.{n} must cost {n * 7.5:.2f} USD." for n in range(100))
+            messages += called(number, text, "ok")
+        made = await compactor.compacted(messages)
+        assert made
+        sizes.append(tokens_of(made[:1]))
+        assert sizes[-1] < 0.6 * window.usable
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > 1.8 * sizes[-2]
+
+
+async def test_what_only_looks_like_our_own_words_is_learned_like_any_other(tmp_path: Any) -> None:
+    own = f"{EARLIER} (3 turns are no longer shown): never use batch LB-2291."
+    aside = "[put aside: it is closed, error 77]\nmean = 4.125"
+    compactor = Compactor(Store(tmp_path / "s"), says_nothing)
+    messages = [said("user", own, "Objective:\nlook"), *called(0, own.replace("LB-2291", "LB-7"), aside)]
+    for number in range(1, 9):
+        messages += called(number, "", "ok")
+    made = await compactor.compacted(messages)
+    assert made
+    assert made[0].content[:2] == messages[0].content
+    shown = shown_in(made[:1])
+    assert "never use batch LB-7." in shown
+    assert "error 77" in shown
+    assert "mean = 4.125" in shown
+    assert compactor.earlier_in(messages) is None
+    assert compactor.earlier_in(made) == made[0].content[-1].text  # type: ignore[union-attr]
+
+
+async def test_the_arguments_of_removed_calls_stay() -> None:
+    use = ToolUseBlock(id="a", name="compare", input={"cutoff": 0.37, "condition": "Au > 0.37"})
+    first = [Message(role="assistant", content=[use]), *called(0, "", "ok")[1:]]
+    messages = [said("user", "go"), *first]
+    for number in range(1, 9):
+        messages += called(number, "", "ok")
+    made = await Compactor(Store(None), says_nothing).compacted(messages)
+    assert made
+    assert "- compare.cutoff = 0.37\n- compare.condition = Au > 0.37" in shown_in(made)
+
+
+async def test_a_text_that_went_stale_keeps_what_binds_now_and_the_rest_at_the_compaction(tmp_path: Any) -> None:
+    flights = [f"Flight LH{n} costs {n * 3.3:.2f} EUR" for n in range(60)]
+    binds = "The refund deadline is 2026-12-04 and never later."
+    text = "\n".join(["word " * 1_500, *flights, binds, *(f.replace("LH", "BA") for f in flights)])
+    messages = [said("user", "go"), *called(0, "", text)]
+    for number in range(1, 9):
+        messages += called(number, "", "ok")
+    compactor = Compactor(Store(tmp_path / "s"), says_nothing)
+    stale = compactor.without_stale_results(messages)
+    [block] = stale[2].content
+    assert isinstance(block, ToolResultBlock)
+    assert binds in block.content
+    assert re.search(r"\d+ facts only there\]", block.content)
+    made = await compactor.compacted(stale)
+    assert made
+    assert [fact for fact in [binds, *flights] if fact not in shown_in(made)] == []

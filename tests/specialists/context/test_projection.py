@@ -52,8 +52,9 @@ def test_what_is_no_result_of_ours_has_no_named_fields() -> None:
 
 
 def test_a_file_is_a_fact_of_a_result_however_many_others_there_are() -> None:
-    found = facts_of_result(wire.dumps(RESULT).decode())
-    assert len(found) <= 203
+    groups = {f"group {n}": {"n": n, "mean": n / 7} for n in range(limits.FACTS_OF_A_RESULT)}
+    found = facts_of_result(wire.dumps({**RESULT, "results": {"by_group": groups}}).decode())
+    assert len(found) <= limits.FACTS_OF_A_RESULT + 3
     assert "artifacts[0].path = results/a_compare.csv" in found
 
 

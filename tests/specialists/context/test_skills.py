@@ -47,6 +47,23 @@ def test_what_is_no_skill_is_told_with_the_reason_and_the_others_stay(workspace:
     assert words in problems[0]
 
 
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_a_folder_of_skills_that_leads_out_of_the_workspace_is_not_told_and_named(
+    workspace: Path, tmp_path: Path, is_inside: bool
+) -> None:
+    place = workspace / "kept" if is_inside else tmp_path / "elsewhere"
+    write(place, "linked", "name: linked\ndescription: d\n")
+    (workspace / "skills").symlink_to(place / "skills")
+    skills, problems = find_skills(workspace)
+    assert [skill.name for skill in skills] == (["linked"] if is_inside else [])
+    assert problems == (
+        [] if is_inside else ["skills/ is a link out of the workspace; its skills are not told, and not read"]
+    )
+    if not is_inside:
+        with pytest.raises(PathError):
+            read_skill(workspace, "linked")
+
+
 def test_a_folder_without_a_file_text_that_is_none_and_a_link_are_no_skills(workspace: Path, tmp_path: Path) -> None:
     (workspace / "skills" / "empty").mkdir(parents=True)
     write(workspace, "binary", "").write_bytes(b"\xff\xfe\x00")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ArgumentError, SpillError
 from outcrop_specialists.context.store import Store, Unit
+from outcrop_specialists.toolbox import bounded
 
 TEXTS = st.one_of(
     st.text(max_size=400),
@@ -81,3 +84,83 @@ def test_find_gives_the_lines_with_their_numbers(tmp_path: Path) -> None:
     assert second["line"] == 2
     assert "gold" in second["text"]
     assert len(second["text"]) <= limits.FOUND_CHARS
+
+
+RECORDS = [f'{{"path":"results/{n}.csv","rows":[{n},1,2]}}' for n in range(50)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" + ",".join(RECORDS) + "]",
+        '{"summary":"a, [b","tags":["x","y"],"results":{"n":1,"files":[' + ", ".join(RECORDS) + ']},"more":[1,2,3]}',
+        "\n".join(RECORDS) + "\n",
+    ],
+)
+def test_a_record_is_an_element_of_the_longest_list_of_records(tmp_path: Path, text: str) -> None:
+    store = Store(tmp_path / "s")
+    handle = store.put(text)
+    for n in (0, 1, 25, 49):
+        page = store.page(handle, "record", n, 1)
+        assert RECORDS[n] in page.text
+        assert page.text.count(".csv") == 1
+    with pytest.raises(ArgumentError, match="there are 50 records"):
+        store.page(handle, "record", 51)
+    assert read_whole(store, handle, "record", 7) == text
+
+
+@pytest.mark.parametrize("text", ["[put aside: not JSON\nat all\n", '{"a":[1,2}\n', '["a', "[1],\n[2]\n", "", "[]"])
+def test_what_is_no_json_after_all_has_its_lines_as_records(tmp_path: Path, text: str) -> None:
+    store = Store(tmp_path / "s")
+    handle = store.put(text)
+    assert store.page(handle, "record", 0, 1).text == store.page(handle, "line", 0, 1).text
+    assert read_whole(store, handle, "record", 1) == text
+
+
+def test_find_gives_every_place_in_one_long_line_and_where_to_read_on(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    text = "first\n" + " ".join(f"é{'x' * 400}Straße_{n}" for n in range(10))
+    handle = store.put(text)
+    found = store.find(handle, "STRAßE_")
+    assert [place["line"] for place in found] == [1] * 10
+    for n, place in enumerate(found):
+        assert f"Straße_{n}" in place["text"]
+        assert store.page(handle, "byte", place["byte"], 9).text == f"Straße_{n}"
+        assert len(place["text"]) <= limits.FOUND_CHARS
+
+
+@pytest.mark.parametrize("start", [-1, -(10**9)])
+def test_the_store_itself_gives_no_page_of_less_than_something(tmp_path: Path, start: int) -> None:
+    store = Store(tmp_path / "s")
+    handle = store.put("word " * 100_000)
+    for unit in ("line", "record", "byte"):
+        with pytest.raises(ArgumentError, match="start"):
+            store.page(handle, unit, start)  # type: ignore[arg-type]
+        with pytest.raises(ArgumentError, match="count"):
+            store.page(handle, unit, 0, start)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("line", ["mean = 1.5 g/t\n", "mean = 1.5 g/t; "])
+def test_a_result_of_200_megabytes_is_put_aside_and_read_in_little_memory(tmp_path: Path, line: str) -> None:
+    store = Store(tmp_path / "s")
+    text = line * (200_000_000 // len(line)) + "the end"
+    tracemalloc.start()
+    begun = time.process_time()
+    told = bounded(text, store)
+    handle = told.partition("read_result ")[2].partition('"')[0]
+    pages = [
+        store.page(handle),
+        store.page(handle, "line", 0, 10**9),
+        store.page(handle, "record"),
+        store.page(handle, "byte", 150_000_000, 10**9),
+    ]
+    found = store.find(handle, "THE END")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(told) <= limits.TOOL_RESULT_CHARS
+    assert all(0 < len(page.text) <= limits.PAGE_CHARS for page in pages)
+    assert [place["byte"] for place in found] == [len(text) - len("the end")]
+    # Next to the text itself: a few blocks, never a second copy.
+    assert peak < 20_000_000
+    # A bound for what grows with the square of it; the speed itself is for `scripts/bench_*.py`.
+    assert time.process_time() - begun < 60
