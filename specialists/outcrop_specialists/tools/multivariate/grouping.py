@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -33,7 +34,16 @@ def kmeans(values: Matrix, groups: int, seed: int) -> tuple[Matrix, float]:
 
     starts, tolerance = effort(len(values))
     model = KMeans(groups, n_init=starts, tol=tolerance, max_iter=1_000, random_state=seed).fit(values)
-    return model.labels_, float(model.inertia_)
+    return model.labels_, _inertia(values, model.labels_)
+
+
+def _inertia(values: Matrix, labels: Matrix) -> float:
+    """The squares of the distances from the centres, summed. Not as the model gives it: its last digits depend on how
+    many threads had a processor at the time."""
+    import numpy
+
+    parts = [values[labels == label] for label in numpy.unique(labels)]
+    return math.fsum(float(numpy.square(part - part.mean(axis=0)).sum()) for part in parts)
 
 
 def effort(rows: int) -> tuple[int, float]:
