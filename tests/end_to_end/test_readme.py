@@ -41,7 +41,8 @@ def test_every_command_of_the_readme_is_known(outcrop: Any) -> None:
 def test_every_exported_name_is_there() -> None:
     import outcrop
 
-    assert set(outcrop.__all__) == {"Model", "Outcome", "OutcropError", "Pool", "Run", "RunOutcome", "ScriptedModel"}
+    names = "Model Outcome OutcropError Pool PoolBusyError Run RunOutcome ScriptedModel Work"
+    assert sorted(outcrop.__all__) == names.split()
     assert all(getattr(outcrop, name) is not None for name in outcrop.__all__)
 
 
