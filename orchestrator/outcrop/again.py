@@ -15,10 +15,10 @@ from typing import Any
 
 from outcrop.events import Watcher, nobody
 from outcrop.memory import Memory
-from outcrop.models.recorded import LEAD, Difference, RecordedModel, ordinal_of
+from outcrop.models.recorded import Difference, RecordedModel, ordinal_of
 from outcrop.recovery import RunRecord, open_run
 from outcrop.run import Run
-from outcrop.settings import RoleSettings, Settings
+from outcrop.settings import LEAD, RoleSettings, Settings
 from outcrop.workspace import HOME
 from outcrop_schemas.errors import UsageError, WorkspaceError
 from outcrop_schemas.outcome import RunOutcome
@@ -122,9 +122,11 @@ def _check(workspace: Path, inputs: list[dict[str, Any]]) -> None:
 @contextmanager
 def _copied(workspace: Path, inputs: list[dict[str, Any]]) -> Iterator[Path]:
     """A workspace with copies of these files, of the skills and of what is remembered. Raises WorkspaceError."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="again-", dir=workspace / HOME) as name:
-            place = Path(name)
+    memory = Memory(workspace / HOME)
+    memory.check_place()
+    with tempfile.TemporaryDirectory(prefix="again-", dir=workspace / HOME) as name:
+        place = Path(name)
+        try:
             for entry in inputs:
                 file = str(entry["path"]).partition(MARK)[0]
                 (place / file).parent.mkdir(parents=True, exist_ok=True)
@@ -132,15 +134,14 @@ def _copied(workspace: Path, inputs: list[dict[str, Any]]) -> Iterator[Path]:
             for folder in _KEPT_FOLDERS:
                 if (workspace / folder).is_dir():
                     shutil.copytree(workspace / folder, place / folder, symlinks=True)
-            memory = Memory(workspace / HOME)
-            memory.check_place()
-            remembered = memory.path
-            if remembered.is_file():
-                (place / HOME / remembered.parent.name).mkdir(mode=0o700, parents=True)
-                shutil.copy2(remembered, place / HOME / remembered.parent.name / remembered.name)
-            yield place
-    except OSError as error:
-        raise WorkspaceError(f"{error.filename}: the files of the run cannot be copied: {error.strerror}") from error
+            if memory.path.is_file():
+                kept = Memory(place / HOME).path
+                kept.parent.mkdir(mode=0o700, parents=True)
+                shutil.copy2(memory.path, kept)
+        except OSError as error:
+            told = f"{error.filename}: the files of the run cannot be copied: {error.strerror}"
+            raise WorkspaceError(told) from error
+        yield place
 
 
 def _files(run: RunRecord) -> dict[str, str]:

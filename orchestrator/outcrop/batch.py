@@ -261,12 +261,14 @@ class Batch:
             else:
                 todo.append(line)
         queue = deque(sorted(todo, key=lambda line: (-line.job.priority, line.number)))
-        began = time.monotonic()
+        began, failed = time.monotonic(), 0  # those that failed before it was resumed do not count
 
         async def take_jobs() -> None:
-            while queue and (self._max_failures is None or result.failures < self._max_failures):
+            nonlocal failed
+            while queue and (self._max_failures is None or failed < self._max_failures):
                 line = queue.popleft()
                 outcome = await self._run(desk, shared, line)
+                failed += not outcome.is_good
                 result.outcomes[line.number] = outcome
                 ended = len(result.outcomes) - result.resumed
                 standing = Standing(ended, len(todo) - ended, time.monotonic() - began, shared.budget.spent)
@@ -308,17 +310,18 @@ class Batch:
             await desk.note("job_start", {**body, "run_id": folder.run_id})
 
         try:
-            async with asyncio.timeout(line.job.seconds):
+            async with asyncio.timeout(line.job.seconds) as limit:
                 outcome = await self._start(line.job, shared, on_open)
-        except TimeoutError:
-            outcome = _failed(line, f"the job took longer than its {line.job.seconds:g} s", opened, "timeout")
         except JournalError:
             # What cannot be recorded cannot be taken up again: the batch ends here.
             raise
         except OutcropError as error:
             outcome = _failed(line, str(error), opened)
         except Exception as error:  # noqa: BLE001 - the boundary of one job: its siblings go on
-            outcome = _failed(line, f"{type(error).__name__}: {error}", opened)
+            if limit.expired():
+                outcome = _failed(line, f"the job took longer than its {line.job.seconds:g} s", opened, "timeout")
+            else:
+                outcome = _failed(line, f"{type(error).__name__}: {error}", opened)
         await desk.note("job_end", {**body, "outcome": outcome.model_dump(mode="json")})
         return outcome
 

@@ -161,6 +161,8 @@ def write_jobs(workspace: Workspace, template: str, patterns: Sequence[str]) -> 
     jobs = over_files(template, patterns, workspace.folder)
     path = workspace.home / "batches" / f"{wire.digest([template, list(patterns)])[:12]}.jsonl"
     lines = (wire.dumps(job.model_dump(include={"objective", "data"})) + b"\n" for job in jobs)
+    if workspace.home.is_symlink() or path.parent.is_symlink():
+        raise WorkspaceError(f"{path.parent} is a link, or beneath one; remove it: records stay in the workspace")
     try:
         workspace.home.mkdir(mode=0o700, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)

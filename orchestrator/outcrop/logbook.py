@@ -12,15 +12,15 @@ from pathlib import PurePath
 from typing import Any
 
 from outcrop.exchanges import read_exchanges
+from outcrop.playback import answers_in
 from outcrop.recovery import RunRecord
+from outcrop.settings import LEAD
 from outcrop.text import shorten
 from outcrop_schemas import wire
 from outcrop_schemas.journal import JournalRecord
-from outcrop_schemas.messages import ModelRequest, ToolResultBlock, ToolUseBlock
 from outcrop_schemas.outcome import GOOD
 
 _TEXT_CHARS = 300
-LEAD = "lead"
 
 
 @dataclass(frozen=True)
@@ -85,23 +85,15 @@ def agents(run: RunRecord, dispatch: str | None = None) -> list[str]:
 
 def tool_calls(run: RunRecord, agent: str) -> list[ToolCall]:
     """The calls of one agent in their order, each with what it was given back."""
-    found: dict[str, ToolCall] = {}
-    turn = 0
-    for exchange in read_exchanges(run.folder.exchanges / f"{agent}.jsonl"):
-        for block in ModelRequest.model_validate(wire.loads(exchange.request)).messages[-1].content:
-            if isinstance(block, ToolResultBlock) and block.tool_use_id in found:
-                call = found[block.tool_use_id]
-                found[block.tool_use_id] = ToolCall(
-                    call.agent, call.turn, call.at, call.name, call.arguments, block.content, block.is_error
-                )
-        if exchange.response is None or not exchange.is_used or exchange.about.get("purpose", "turn") != "turn":
-            continue
-        turn += 1
-        for block in exchange.response.content:
-            if isinstance(block, ToolUseBlock):
-                at = str(exchange.about.get("at", ""))
-                found[block.id] = ToolCall(agent, turn, at, block.name, block.input, None, False)
-    return list(found.values())
+    exchanges = [each for each in read_exchanges(run.folder.exchanges / f"{agent}.jsonl") if each.is_used]
+    answers = answers_in(exchanges)
+    found = []
+    for turn, exchange in enumerate((each for each in exchanges if "purpose" not in each.about), 1):
+        for use in exchange.response.tool_uses() if exchange.response else ():
+            answer = answers.get((turn, use.id))
+            told = (answer.content, answer.is_error) if answer else (None, False)
+            found.append(ToolCall(agent, turn, str(exchange.about.get("at", "")), use.name, use.input, *told))
+    return found
 
 
 def _line(record: JournalRecord) -> Line | None:
@@ -140,57 +132,35 @@ def _short(text: str) -> str:
 
 # --- export without what the tables hold ------------------------------------------------------------------------------
 
-_KEPT = frozenset(
-    [
-        "v",
-        "type",
-        "seq",
-        "id",
-        "crc32c",
-        "at",
-        "kind",
-        "status",
-        "specialist",
-        "dispatch_id",
-        "run_id",
-        "model",
-        "launch",
-        "sha256",
-        "bytes",
-        "rows",
-        "columns",
-        "chars",
-        "duration_s",
-        "started_at",
-        "turns",
-        "tokens",
-        "usd",
-        "call",
-        "call_id",
-        "agent",
-        "role",
-        "tool",
-        "version",
-        "is_error",
-    ]
-)
+_KEPT = frozenset((
+    "v", "type", "seq", "crc32c", "at", "kind", "status", "specialist", "dispatch_id", "run_id", "model", "launch",
+    "sha256", "bytes", "rows", "columns", "chars", "duration_s", "started_at", "turns", "tokens", "usd", "call",
+    "call_id", "agent", "role", "tool", "version", "is_error",
+))  # fmt: skip
+"""What is ours where it is one value; a list of that name may hold names of the user's."""
 _KEPT_WHOLE = frozenset(("limits", "isolation", "usage", "models", "window", "exit"))
 _OPAQUE = frozenset(("results", "claims", "figures", "pins", "arguments", "context", "gap", "evidence", "fields"))
 """What holds names and values of the user's tables."""
 
 
-def redacted(value: Any, key: str = "") -> Any:
+def redacted(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without anything of the user's: its texts, results and names of files are told by their size."""
-    if value is None or isinstance(value, bool) or key in _KEPT_WHOLE or (key in _KEPT and not isinstance(value, dict)):
+    return {"id": record["id"]} | {name: _redacted(value, name) for name, value in record.items() if name != "id"}
+
+
+def _redacted(value: Any, key: str) -> Any:
+    if value is None or isinstance(value, bool) or key in _KEPT_WHOLE:
+        return value
+    if key in _KEPT and not isinstance(value, dict | list):
         return value
     if key in _OPAQUE:
         return (
             f"[{len(value)} entries, {len(wire.dumps(value))} bytes]" if isinstance(value, dict | list) else "[value]"
         )
     if isinstance(value, dict):
-        return {name: redacted(item, name) for name, item in value.items()}
+        return {name: _redacted(item, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [redacted(item, key) for item in value]
+        return [_redacted(item, "") for item in value]
     if isinstance(value, str):
         ending = PurePath(value).suffix if key == "path" else ""
         return f"[{len(value)} characters]{ending}"

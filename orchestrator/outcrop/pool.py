@@ -73,6 +73,7 @@ class Pool:
         self._statistics = Statistics()
         self._home: tuple[int, asyncio.AbstractEventLoop] | None = None
         self._is_draining = False
+        self._drainage: asyncio.Task[int] | None = None
 
     async def __aenter__(self) -> Pool:
         async with AsyncExitStack() as stack:

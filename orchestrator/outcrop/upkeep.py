@@ -14,6 +14,7 @@ from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import REMOVED, RunFolder, all_runs
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import JournalError, UsageError, WorkspaceError
+from outcrop_specialists.reading.address import MARK
 from outcrop_specialists.tools.lineage import record_path, sha256_of
 
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -57,23 +58,35 @@ def removable(workspace: Workspace, older_than: float, *, keep_artifacts: bool) 
     found: list[Removable] = []
     stay: list[str] = []
     kept: set[str] = set()
-    old: list[tuple[RunFolder, RunRecord]] = []
+    old: list[tuple[RunRecord, float]] = []
     for folder in all_runs(workspace):
+        seconds = age_of(folder)  # before it is opened: what is recovered then is written down now
         try:
             run = open_run(folder)
         except JournalError as error:
             stay.append(f"{folder.run_id}: {error}")
             continue
-        if age_of(folder) <= older_than or run.is_under_way:
-            kept |= {path for path, _ in _artifacts(run)} | {entry["path"] for entry in run.about.get("data", [])}
-            if run.is_under_way and age_of(folder) > older_than:
+        if seconds <= older_than or run.is_under_way:
+            kept |= {path for path, _ in _artifacts(run)} | _inputs(run)
+            if run.is_under_way and seconds > older_than:
                 stay.append(f"{folder.run_id}: is under way")
         else:
-            old.append((folder, run))
-    for folder, run in old:
+            old.append((run, seconds))
+    # Of a run that cannot be read nobody knows which files it has or reads.
+    keep_artifacts = keep_artifacts or any(": is under way" not in reason for reason in stay)
+    for run, seconds in old:
         own = () if keep_artifacts else tuple(_unchanged(workspace, run, kept))
-        found.append(Removable(folder, bytes_of(folder.path), age_of(folder), own))
+        kept |= {path for path, _ in own}  # each is listed once
+        found.append(Removable(run.folder, bytes_of(run.folder.path), seconds, own))
     return found, stay
+
+
+def _inputs(run: RunRecord) -> set[str]:
+    """The files that a run reads: its own, and those of its dispatches."""
+    named = [entry["path"] for entry in run.about.get("data", [])]
+    for start in run.records.of("start"):
+        named += start.body.get("data", [])
+    return {path.partition(MARK)[0] for path in named}
 
 
 def _artifacts(run: RunRecord) -> Iterator[tuple[str, str]]:

@@ -161,7 +161,6 @@ JOURNAL_INDEXED_BYTES = 32 * 1024 * 1024
 MODEL_LINE_BYTES = 64 * 1024 * 1024
 
 # --- what model calls may cost ---------------------------------------------------------------------------------------
-MODEL_OUTPUT_TOKENS = 16_000
 MODEL_OUTPUT_TOKENS_MOST = 300_000
 TURNS_MOST = 1_000
 # Far above what a server adds: a few tokens for each message and tool, under a thousand for its own words about tools.

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from outcrop.logbook import redacted
+
 Command = Callable[..., CompletedProcess[str]]
 SECRET = "Saddleback"
 
@@ -83,6 +85,16 @@ def test_an_export_can_be_made_without_anything_of_the_users(
     assert outcrop("log", runs[0], "--redact").returncode == 2
 
 
+def test_no_record_of_any_kind_tells_names_when_it_is_redacted() -> None:
+    """Whatever form a record has: lists and objects under names of our own may hold names of the user's."""
+    column = {"name": SECRET, "type": "number", "role": "element", "values": [SECRET]}
+    body = {"kind": "plan", "columns": [SECRET, column], "rows": [[SECRET, 1.5]], "id": SECRET, "status": [SECRET]}
+    body |= {"plan": {"inputs": [{"id": "input1", "file": SECRET, "columns": [column]}]}, "files": {"input1": SECRET}}
+    found = redacted({"v": 1, "type": "event", "seq": 3, "id": "run-1", "body": body})
+    assert SECRET not in json.dumps(found)
+    assert (found["id"], found["seq"], found["body"]["kind"]) == ("run-1", 3, "plan")
+
+
 def test_two_runs_are_compared(outcrop: Command, runs: list[str]) -> None:
     found = {each["what"]: each for each in said(outcrop("diff", runs[0], runs[1], "--json"))["differences"]}
     assert found["objective"]["change"] == "same"
@@ -115,6 +127,37 @@ def test_old_runs_are_listed_first_and_removed_when_asked(outcrop: Command, runs
     assert len(results) == 2
     assert [path.name for path in (workspace / "results").glob("*.csv")] == [changed.name]
     assert [entry["run_id"] for entry in said(outcrop("runs", "--json"))] == runs[2:]
+
+
+def test_files_that_a_dispatch_of_a_kept_run_reads_stay(outcrop: Command, runs: list[str], workspace: Path) -> None:
+    """A lone dispatch names its data in its own record, not in that of its run."""
+    folders = workspace / ".outcrop" / "runs"
+    [made, *_] = sorted((workspace / "results").glob("*.csv"))
+    name = str(made.relative_to(workspace))
+    assert outcrop("dispatch", "analytics", "--objective", "summarise mean", "--data", name).returncode == 0
+    for run in runs:
+        os.utime(folders / run / "journal.jsonl", (time.time() - 40 * 86_400,) * 2)
+    listed = said(outcrop("gc", "--older-than", "30d", "--json"))
+    assert [each["run_id"] for each in listed["runs"]] == runs
+    files = [path for each in listed["runs"] for path in each["files"]]
+    assert files
+    assert name not in files
+
+
+def test_a_run_that_was_killed_long_ago_is_as_old_as_its_record(
+    outcrop: Command, runs: list[str], workspace: Path
+) -> None:
+    """To open it writes down what was in flight; that makes it no younger. Of one that cannot be read no file goes."""
+    journals = [workspace / ".outcrop" / "runs" / run / "journal.jsonl" for run in runs]
+    lines = journals[0].read_bytes().splitlines(keepends=True)
+    at = next(place for place, line in enumerate(lines) if b'"type":"start"' in line)
+    journals[0].write_bytes(b"".join(lines[: at + 1]))
+    for journal in journals[:2]:
+        os.utime(journal, (time.time() - 40 * 86_400,) * 2)
+    listed = said(outcrop("gc", "--older-than", "30d", "--json"))
+    assert [each["run_id"] for each in listed["runs"]] == runs[:2]
+    assert any(each["files"] for each in listed["runs"])
+    assert "interrupted" in journals[0].read_text()
 
 
 @pytest.mark.parametrize("age", ["30", "d", "3 days", "-1d"])

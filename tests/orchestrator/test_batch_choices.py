@@ -13,6 +13,7 @@ import pytest
 from outcrop.batch import Batch, Line, Standing, read_jobs
 from outcrop.jobs import over_files
 from outcrop.models.scripted import turn
+from outcrop.records import read
 from outcrop_schemas.errors import UnknownNameError, UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, TextBlock
 from outcrop_schemas.outcome import RunOutcome
@@ -122,18 +123,43 @@ async def test_after_too_many_failures_no_job_begins_and_the_rest_can_follow(wor
     assert rest.run_folder == found.run_folder
 
 
+async def test_failures_before_it_was_resumed_do_not_hold_it_up(workspace: Path) -> None:
+    jobs = write(workspace, *(job("error", id=str(number)) for number in range(3)))
+    for begun in (1, 2, 3):
+        batch = Batch(jobs, workspace=workspace, workers=1, model=Obedient(), max_failures=1, resume=True)
+        assert len((await batch.start()).outcomes) == begun
+
+
+class Late(Obedient):
+    """A model of somebody's whose own code runs out of time."""
+
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        raise TimeoutError("my own limit")
+
+
+async def test_a_time_limit_of_somebody_elses_is_not_the_jobs(workspace: Path) -> None:
+    jobs = write(workspace, job("success"), job("success", seconds=60))
+    found = await Batch(jobs, workspace=workspace, workers=1, model=Late()).start()
+    assert statuses(found.outcomes) == {1: "error", 2: "error"}
+    assert all("my own limit" in " ".join(outcome.errors) for outcome in found.outcomes.values())
+
+
 async def test_a_job_over_its_time_ends_as_timeout_and_is_done_again_when_asked(workspace: Path) -> None:
     jobs = write(workspace, job("success", 60, seconds=0.3), job("success"))
     found = await Batch(jobs, workspace=workspace, workers=2, model=Obedient()).start()
     assert statuses(found.outcomes) == {1: "timeout", 2: "success"}
     assert "longer than its 0.3 s" in found.outcomes[1].errors[0]
-    model = Obedient()
-    same = await Batch(jobs, workspace=workspace, model=model, resume=True).start()
+    same = await Batch(jobs, workspace=workspace, model=Obedient(), resume=True).start()
     assert statuses(same.outcomes) == {1: "timeout", 2: "success"}
-    assert model.asked == []
-    again = await Batch(jobs, workspace=workspace, model=model, resume=True, retry=["timeout"]).start()
+    assert ends(found.run_folder) == [2, 1]
+    again = await Batch(jobs, workspace=workspace, model=Obedient(), resume=True, retry=["timeout"]).start()
     assert statuses(again.outcomes) == {1: "timeout", 2: "success"}
-    assert model.asked == ["success"]
+    assert ends(found.run_folder) == [2, 1, 1]
+
+
+def ends(folder: Path) -> list[int]:
+    """The lines of the jobs that ended, as the batch recorded it."""
+    return [record.body["line"] for record in read(folder / "journal.jsonl")[0].of("event", "job_end")]
 
 
 def test_what_is_no_status_or_number_is_refused(workspace: Path) -> None:

@@ -11,6 +11,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
@@ -233,3 +234,13 @@ def test_many_rows_take_fewer_starts_which_the_rule_tells(context: ToolContext, 
     assert set(result.results["counts"].values()) == {25_001}
     assert "the least inertia of 3 starts, seed 42, until centres move less than 0.0001" in result.results["rule"]
     assert grouping.effort(50_000) == (20, 0.0)
+
+
+@pytest.mark.parametrize("groups", [2, 5])
+def test_the_inertia_is_the_same_to_the_last_digit_with_any_number_of_threads(groups: int) -> None:
+    values = np.random.default_rng(3).lognormal(1, 1, (3_000, 3))
+    found = set()
+    for threads in (1, 2, 4):
+        with threadpool_limits(threads):
+            found.add(grouping.kmeans(values, groups, 42)[1])
+    assert len(found) == 1

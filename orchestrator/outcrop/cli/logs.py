@@ -26,6 +26,7 @@ def runs(options: Namespace) -> int:
 
     listed = []
     for folder in all_runs(Workspace(options.workspace)):
+        seconds = age_of(folder)  # before it is opened: what is recovered then is written down now
         run = open_run(folder)
         spending = spending_of(run)
         listed.append(
@@ -36,7 +37,7 @@ def runs(options: Namespace) -> int:
                 "status": run.answer.status if run.answer else "under way" if run.is_under_way else None,
                 "dispatches": sum(entry.type == "start" for entry in run.records.entries),
                 "bytes": bytes_of(folder.path),
-                "age_s": round(age_of(folder)),
+                "age_s": round(seconds),
                 "spent_usd": spending["spent_usd"] if spending else None,
                 "spent_tokens": spending["spent_tokens"] if spending else None,
                 "objective": run.about.get("objective") or run.about.get("jobs"),

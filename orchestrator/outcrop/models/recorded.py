@@ -18,7 +18,6 @@ from outcrop_schemas import wire
 from outcrop_schemas.errors import ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 
-LEAD = "lead"
 _DIFF_LINES = 30
 _PUT_ASIDE = (
     (re.compile(r"\bd(\d{4,})-[0-9a-f]{16}\b"), r"d\1"),

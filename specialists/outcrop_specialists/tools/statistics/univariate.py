@@ -59,9 +59,9 @@ def further(values: Rows, wanted: list[Extra], weights: Rows | None) -> dict[str
         spread = float(found.std()) if count else 0.0
         record["skewness"] = float(((found - mean) ** 3).mean() / spread**3) if spread > 0 else None
     if "cv" in wanted:
-        record["cv"] = float(found.std(ddof=1)) / mean if count > 1 and mean else None
+        record["cv"] = deviation(found) / mean if count > 1 and mean else None
     if "variance" in wanted:
-        record["variance"] = float(found.var(ddof=1)) if count > 1 else None
+        record["variance"] = deviation(found) ** 2 if count > 1 else None
     if weights is not None:
         has_both = ~numpy.isnan(values) & ~numpy.isnan(weights)
         total = float(weights[has_both].sum())
