@@ -18,6 +18,10 @@ OBJECTIVE = "remove duplicates, cluster the samples into 2 groups on Cu_ppm and 
 @pytest.fixture
 def run(outcrop: Command, workspace: Path) -> Path:
     (workspace / "soils.csv").write_text(f"sample,Cu_ppm,Zn_ppm,rock\n{ROWS}")
+    # What lies there besides is no part of the run, though its listing tells of it.
+    (workspace / "other.csv").write_text("a,b\n1,2\n")
+    (workspace / "results").mkdir()
+    (workspace / "results" / "of_before.csv").write_text("a,b\n1,2\n")
     done = outcrop("run", OBJECTIVE, "--data", "soils.csv", "--model", "offline")
     assert done.returncode == 0, done.stderr
     return workspace

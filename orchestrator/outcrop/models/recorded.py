@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from pathlib import Path
+from typing import Any
 
 from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.runs import RunFolder
@@ -18,6 +19,7 @@ from outcrop_schemas import wire
 from outcrop_schemas.errors import ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 
+LISTING = "list_files"
 _DIFF_LINES = 30
 _PUT_ASIDE = (
     (re.compile(r"\bd(\d{4,})-[0-9a-f]{16}\b"), r"d\1"),
@@ -29,13 +31,29 @@ _PUT_ASIDE = (
 
 
 def comparable(request: bytes, places: Iterable[Path]) -> str:
-    """A request without what no two runs share: ids, times, durations, and these folders."""
-    text = json.dumps(wire.loads(request), indent=1, ensure_ascii=False)
+    """A request without what no two runs share: ids, times, durations, these folders, and what else lies in them."""
+    fields = wire.loads(request)
+    _put_listings_aside(fields["messages"])
+    text = json.dumps(fields, indent=1, ensure_ascii=False)
     for place in places:
         text = text.replace(json.dumps(str(place), ensure_ascii=False)[1:-1], "PLACE")
     for pattern, instead in _PUT_ASIDE:
         text = pattern.sub(instead, text)
     return text
+
+
+def _put_listings_aside(messages: Iterable[dict[str, Any]]) -> None:
+    """A listing tells of all files of a workspace, of which the run had some; what it says of tables stays."""
+    blocks = [block for message in messages for block in message["content"]]
+    asked = {block["id"] for block in blocks if block["type"] == "tool_use" and block["name"] == LISTING}
+    for block in blocks:
+        if block["type"] != "tool_result" or block["tool_use_id"] not in asked or block.get("is_error"):
+            continue
+        try:
+            told = wire.loads(block["content"])
+            block["content"] = wire.dumps({"tables": told["results"].get("tables")}).decode()
+        except (ValueError, TypeError, LookupError, AttributeError):
+            continue  # put aside or cut by a compaction: compared as it stands
 
 
 def ordinal_of(agent_id: str) -> str:
