@@ -84,8 +84,10 @@ class Jobs:
     def take(self, wanted: JobIn) -> Job:
         """Begin a job. Raises PoolBusyError, and PoolClosedError while the service ends."""
         health = self._pool.health()["status"]
-        if health != "ok":
-            raise PoolBusyError(f"the service is {health}")
+        # Jobs that were taken a moment ago have not come to the pool yet.
+        is_full = sum(not job.is_over for job in self._jobs.values()) >= WORKERS + QUEUE
+        if health != "ok" or is_full:
+            raise PoolBusyError(f"the service is {'busy' if is_full else health}")
         self._count += 1
         job = Job(self._count)
         job.task = asyncio.create_task(self._do(job, wanted))

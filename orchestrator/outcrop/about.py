@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,19 @@ def setting(shared: Shared) -> dict[str, Any]:
     return {
         "at": now(),
         "models": shared.models.names(),
-        "version": version("outcrop"),
+        "version": _version(),
+        "backend": shared.backend,
         "limits": {limit.name: limit.value for limit in limits.LIMITS},
         "roles": {role: shared.models.parameters(role).model_dump(exclude_none=True) for role in shared.models.names()},
         "ceiling": {"usd": _text(shared.budget.ceiling.usd), "tokens": shared.budget.ceiling.tokens},
         "prices_as_of": shared.terms.prices.as_of,
     }
+
+
+@cache
+def _version() -> str:
+    # It is looked up in files.
+    return version("outcrop")
 
 
 def _text(amount: Decimal | None) -> str | None:

@@ -5,16 +5,18 @@ It is done in a workspace of its own beneath `.outcrop/`, so that no file is the
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from outcrop.events import Watcher, nobody
-from outcrop.memory import Memory
+from outcrop.launching import Launcher
+from outcrop.memory import Memory, Remembered
 from outcrop.models.recorded import Difference, RecordedModel, ordinal_of
 from outcrop.recovery import RunRecord, open_run
 from outcrop.run import Run
@@ -22,10 +24,12 @@ from outcrop.settings import LEAD, RoleSettings, Settings
 from outcrop.workspace import HOME
 from outcrop_schemas.errors import UsageError, WorkspaceError
 from outcrop_schemas.outcome import RunOutcome
+from outcrop_specialists.brief import MEMORY, SKILLS
+from outcrop_specialists.context.skills import FOLDER
 from outcrop_specialists.reading.address import MARK
 from outcrop_specialists.tools.lineage import sha256_of
 
-_KEPT_FOLDERS = ("skills",)
+_SKILL = re.compile(r"^- ([a-z0-9-]+): ", re.MULTILINE)
 
 
 @dataclass
@@ -54,7 +58,13 @@ class Again:
         }
 
 
-async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, watcher: Watcher = nobody) -> Again:
+async def run_again(
+    record: RunRecord,
+    answers: RunRecord,
+    settings: Settings,
+    watcher: Watcher = nobody,
+    launcher: Launcher | str = "auto",
+) -> Again:
     """Do the run of `record` again with the models' answers of `answers`, as a rule the same run.
 
     Raises UsageError for what is no finished run of a lead, or where its files are not what they were.
@@ -65,9 +75,10 @@ async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, w
     workspace = record.folder.path.parents[2]
     inputs = [*about.get("data", []), *about.get("attach", [])]
     _check(workspace, inputs)
-    with _copied(workspace, inputs) as place:
+    with _copied(workspace, inputs, _skills_told(about)) as place:
         model = RecordedModel(answers.folder, [workspace, place])
-        work = Run(
+        work = _AsThen(
+            about,
             about["objective"],
             [entry["path"] for entry in about.get("data", [])],
             workspace=place,
@@ -76,6 +87,7 @@ async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, w
             attach=[entry["path"] for entry in about.get("attach", [])],
             settings=_as_then(settings, record),
             watcher=watcher,
+            launcher=launcher,
         )
         outcome = await work.start()
         assert work.desk is not None
@@ -94,12 +106,13 @@ async def run_again(record: RunRecord, answers: RunRecord, settings: Settings, w
 
 
 def _as_then(settings: Settings, record: RunRecord) -> Settings:
-    """The settings with each agent's window as it was: by it tools are offered, told of and summed up."""
-    windows = {start.body["specialist"]: start.body.get("window") for start in record.records.of("start")}
+    """The settings with each agent's turns and window as they were: its prompt names the turns, and by the window tools
+    are offered, told of and summed up."""
+    agents = {LEAD: record.about, **{start.body["specialist"]: start.body for start in record.records.of("start")}}
     roles = dict(settings.roles)
-    for role, window in {LEAD: record.about.get("window"), **windows}.items():
-        if window:
-            then = {**window, "window_tokens": window.get("tokens"), "tools": window.get("tools")}
+    for role, told in agents.items():
+        if window := told.get("window"):
+            then = {**window, "window_tokens": window.get("tokens"), "turns": told.get("turns")}
             then = {name: value for name, value in then.items() if name in RoleSettings.model_fields and value}
             roles[role] = roles.get(role, RoleSettings()).model_copy(update=then)
     return settings.model_copy(update={"roles": roles})
@@ -119,9 +132,25 @@ def _check(workspace: Path, inputs: list[dict[str, Any]]) -> None:
             )
 
 
+class _AsThen(Run):
+    """A run that is told what its lead was told then of earlier ones; what was remembered since is none of it."""
+
+    def __init__(self, about: Mapping[str, Any], *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._then = [block for block in about.get("known", ()) if block.startswith(MEMORY)]
+
+    def _known(self, skills: Mapping[str, str], facts: Sequence[Remembered]) -> list[str]:
+        return [*super()._known(skills, ()), *self._then]
+
+
+def _skills_told(about: Mapping[str, Any]) -> list[str]:
+    """The skills that there were then."""
+    return [name for block in about.get("known", ()) if block.startswith(SKILLS) for name in _SKILL.findall(block)]
+
+
 @contextmanager
-def _copied(workspace: Path, inputs: list[dict[str, Any]]) -> Iterator[Path]:
-    """A workspace with copies of these files, of the skills and of what is remembered. Raises WorkspaceError."""
+def _copied(workspace: Path, inputs: list[dict[str, Any]], skills: Sequence[str]) -> Iterator[Path]:
+    """A workspace with copies of these files and skills, and of what is remembered. Raises WorkspaceError."""
     memory = Memory(workspace / HOME)
     memory.check_place()
     with tempfile.TemporaryDirectory(prefix="again-", dir=workspace / HOME) as name:
@@ -131,9 +160,10 @@ def _copied(workspace: Path, inputs: list[dict[str, Any]]) -> Iterator[Path]:
                 file = str(entry["path"]).partition(MARK)[0]
                 (place / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(workspace / file, place / file)
-            for folder in _KEPT_FOLDERS:
-                if (workspace / folder).is_dir():
-                    shutil.copytree(workspace / folder, place / folder, symlinks=True)
+            for name in skills:
+                skill = workspace / FOLDER / name
+                if skill.is_dir():
+                    shutil.copytree(skill, place / FOLDER / name, symlinks=True)
             if memory.path.is_file():
                 kept = Memory(place / HOME).path
                 kept.parent.mkdir(mode=0o700, parents=True)

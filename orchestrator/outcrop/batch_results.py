@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from outcrop.jobs import Line
-from outcrop.spill import write_private
+from outcrop.batch_outcomes import BatchOutcome
+from outcrop.spill import open_private
 from outcrop.text import inert, shorten
-from outcrop_schemas import wire
+from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import RunOutcome
 
 _TEXT_CHARS = 300
@@ -23,41 +22,51 @@ th{border-bottom:2px solid}td{border-bottom:1px solid #8886}.bad{font-weight:bol
 code{overflow-wrap:anywhere}"""
 
 
-def write_results(
-    results: Path,
-    page: Path,
-    lines: Sequence[Line],
-    outcomes: Mapping[int, RunOutcome],
-    spending: Mapping[str, Any] | None,
-) -> None:
-    """Write both files whole. Raises OSError."""
-    ids = {line.number: line.job.id for line in lines}
-    text = b"".join(
-        wire.dumps({"line": number, "id": ids.get(number), **outcome.model_dump(mode="json")}) + b"\n"
-        for number, outcome in outcomes.items()
+def write_results(batch: BatchOutcome, ids: Mapping[int, str | None]) -> None:
+    """Write both files whole, a job after the other: memory takes one at a time. Raises OSError, JournalError."""
+    outcomes = batch.outcomes
+    lines = (
+        wire.dumps({"line": number, "id": ids.get(number), **outcomes.recorded(number)}) + b"\n" for number in outcomes
     )
-    for path, data in ((results, text), (page, _page(ids, outcomes, spending).encode())):
+    for path, parts in ((batch.results, lines), (batch.page, (part.encode() for part in _page(batch, ids)))):
         temporary = path.with_name(f".{path.name}")
-        write_private(temporary, data)
+        _write_parts(temporary, parts)
         temporary.replace(path)
 
 
-def _page(ids: Mapping[int, str | None], outcomes: Mapping[int, RunOutcome], spending: Mapping[str, Any] | None) -> str:
+def _write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    with os.fdopen(open_private(path), "wb") as file:
+        file.writelines(parts)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _page(batch: BatchOutcome, ids: Mapping[int, str | None]) -> Iterator[str]:
     """One file without a script or a request; all text from elsewhere is escaped."""
-    counts = Counter(outcome.status for outcome in outcomes.values())
-    said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no job was run"
+    outcomes, spending = batch.outcomes, batch.spending
+    said = ", ".join(f"{count} {status}" for status, count in sorted(outcomes.statuses.items())) or "no job was run"
     spent = f"<p>Spent ${spending['spent_usd']} and {spending['spent_tokens']:,} tokens.</p>" if spending else ""
     # What went wrong is what is looked for.
-    order = sorted(outcomes, key=lambda number: (outcomes[number].is_good, number))
-    rows = "\n".join(_row(number, ids.get(number), outcomes[number]) for number in order)
-    return (
+    failed, good = outcomes.failed, outcomes.good
+    shown = [*failed[: limits.BATCH_PAGE_FAILED], *good[: limits.BATCH_PAGE_GOOD]]
+    yield (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Batch: {said}</title>'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<style>{_STYLE}</style></head><body><h1>{len(outcomes)} jobs: {said}</h1>{spent}"
-        '<table><thead><tr><th scope="col">Line</th><th scope="col">Status</th><th scope="col">Seconds</th>'
-        '<th scope="col">Objective</th><th scope="col">What came of it</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></body></html>\n"
+        + _left_out(len(failed), limits.BATCH_PAGE_FAILED, "failed")
+        + _left_out(len(good), limits.BATCH_PAGE_GOOD, "were done")
+        + '<table><thead><tr><th scope="col">Line</th><th scope="col">Status</th><th scope="col">Seconds</th>'
+        '<th scope="col">Objective</th><th scope="col">What came of it</th></tr></thead><tbody>'
     )
+    for number in shown:
+        yield _row(number, ids.get(number), outcomes[number]) + "\n"
+    yield "</tbody></table></body></html>\n"
+
+
+def _left_out(count: int, most: int, what: str) -> str:
+    if count <= most:
+        return ""
+    return f"<p>Of {count:,} jobs that {what} the first {most:,} are shown; results.jsonl has all of them.</p>"
 
 
 def _row(number: int, name: str | None, outcome: RunOutcome) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from outcrop.spill import append_private
 from outcrop_schemas import wire
@@ -46,34 +46,49 @@ class BlockWriter:
 
 
 class Blocks:
-    """The pieces of a run, read when one is first asked for."""
+    """The pieces of a run. Their file is read as far as the piece that is asked for, and only places are kept: the
+    first turns of a long run are there at once, and all of it takes little memory."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
-        self._lines: dict[str, bytes] | None = None
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
 
     def get(self, name: str) -> Any:
         """A piece. Raises ValueError where there is none of this hash, or it was changed."""
-        if self._lines is None:
-            self._lines = self._read()
-        line = self._lines.get(name)
-        if line is None:
-            raise ValueError(f"the piece {name} is not recorded")
-        piece = wire.loads(line)["piece"]
+        piece = wire.loads(self._line(name))["piece"]
         if hash_of(wire.dumps(piece)) != name:
             raise ValueError(f"the piece {name} was changed")
         return piece
 
-    def _read(self) -> dict[str, bytes]:
-        """Each line by its hash; what stands after the last newline was being written by an orchestrator that died."""
+    def _line(self, name: str) -> bytes:
         try:
-            lines = self._path.read_bytes().split(b"\n")[:-1]
+            with self._path.open("rb") as file:
+                if name not in self._places:
+                    self._look_for(name, file)
+                if name in self._places:
+                    at, length = self._places[name]
+                    file.seek(at)
+                    return file.read(length)
         except FileNotFoundError:
-            return {}
+            pass
         except OSError as error:
             raise JournalError(f"{self._path}: the exchanges cannot be read: {error.strerror}") from error
+        raise ValueError(f"the piece {name} is not recorded")
+
+    def _look_for(self, name: str, file: BinaryIO) -> None:
+        """Note the places of the lines up to that of a piece. What stands after the last newline was being written by
+        an orchestrator that died, or is."""
         start = len(b'{"hash":"')
-        return {line[start : start + _HASH_DIGITS].decode("ascii", "replace"): line for line in lines}
+        file.seek(self._end)
+        for line in file:
+            if not line.endswith(b"\n"):
+                return
+            found = line[start : start + _HASH_DIGITS].decode("ascii", "replace")
+            self._places[found] = (self._end, len(line) - 1)
+            self._end += len(line)
+            if found == name:
+                return
 
 
 def hash_of(text: bytes) -> str:

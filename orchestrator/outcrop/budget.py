@@ -45,10 +45,14 @@ class Ceiling:
 
 
 class Budget:
-    """What is spent and reserved under one ceiling. `spent` is where it starts, for work that is taken up again."""
+    """What is spent and reserved under one ceiling. `spent` is where it starts, for work that is taken up again.
 
-    def __init__(self, ceiling: Ceiling = Ceiling(), spent: Amount = Amount()) -> None:
+    Of one that is `within` another, all counts there too: neither ceiling is passed.
+    """
+
+    def __init__(self, ceiling: Ceiling = Ceiling(), spent: Amount = Amount(), within: Budget | None = None) -> None:
         self.ceiling, self.spent, self.reserved = ceiling, spent, Amount()
+        self._within = within
         # First come, first served: small calls must not keep a large one from its turn for ever.
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
@@ -62,9 +66,20 @@ class Budget:
                 self._settled.clear()
                 await self._settled.wait()
             self.reserved += amount
+        if self._within:
+            try:
+                await self._within.reserve(amount, what)
+            except BaseException:
+                self._settle(amount, Amount())
+                raise
 
     def settle(self, reserved: Amount, actual: Amount) -> None:
         """A call that was reserved for has ended; it cost `actual`."""
+        self._settle(reserved, actual)
+        if self._within:
+            self._within.settle(reserved, actual)
+
+    def _settle(self, reserved: Amount, actual: Amount) -> None:
         self.reserved -= reserved
         self.spent += actual
         self._settled.set()
@@ -72,8 +87,9 @@ class Budget:
     def _refuse_if_hopeless(self, amount: Amount, what: str) -> None:
         if self.ceiling.holds(self.spent + amount):
             return
+        name = "the job's own ceiling" if self._within else "the ceiling"
         raise BudgetError(
-            f"the ceiling of {self.ceiling} is reached: spent are {shown_dollars(self.spent.usd)} and "
+            f"{name} of {self.ceiling} is reached: spent are {shown_dollars(self.spent.usd)} and "
             f"{self.spent.tokens:,} tokens, and {what} may take up to {shown_dollars(amount.usd)} and "
             f"{amount.tokens:,} tokens"
         )

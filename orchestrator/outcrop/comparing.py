@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
+from pathlib import PurePath
 from typing import Any, Literal
 
 from outcrop.ledger import spent_in
 from outcrop.recovery import RunRecord
 from outcrop.text import shorten
+from outcrop_specialists.reading.address import MARK
 
 _TEXT_CHARS = 200
 Change = Literal["same", "changed", "only_first", "only_second"]
@@ -36,8 +38,12 @@ def compare(first: RunRecord, second: RunRecord) -> list[Difference]:
         "data", *({entry["path"]: entry.get("sha256", "") for entry in _data(run)} for run in (first, second))
     )
     found += _steps(first, second)
-    found += _by_name("figure", _figures(first), _figures(second))
-    found += _by_name("artifact", _artifacts(first), _artifacts(second))
+    names = _names_of_data(first, second)
+    figures, artifacts = (
+        [of(run, own) for run, own in zip((first, second), names, strict=True)] for of in (_figures, _artifacts)
+    )
+    found += _by_name("figure", *figures)
+    found += _by_name("artifact", *artifacts)
     found += [_pair(name, *(_cost(run)[name] for run in (first, second))) for name in _cost(first)]
     return found
 
@@ -86,7 +92,21 @@ def _steps(first: RunRecord, second: RunRecord) -> list[Difference]:
     return found
 
 
-def _figures(run: RunRecord) -> dict[str, str]:
+def _names_of_data(first: RunRecord, second: RunRecord) -> tuple[dict[str, str], dict[str, str]]:
+    """What stands for the names of data files, where the second run had others in their places: what was made of one
+    is compared with what was made of the other."""
+    one, other = (
+        [PurePath(str(entry["path"]).partition(MARK)[0]).stem for entry in _data(run)] for run in (first, second)
+    )
+    if len(one) != len(other):
+        return {}, {}
+    places = [
+        (f"{{data {at}}}", *names) for at, names in enumerate(zip(one, other, strict=True), 1) if len(set(names)) > 1
+    ]
+    return {name: place for place, name, _ in places}, {name: place for place, _, name in places}
+
+
+def _figures(run: RunRecord, names: Mapping[str, str]) -> dict[str, str]:
     """The figures of the answer that were checked, by what they are of."""
     answer = run.answer
     found: dict[str, str] = {}
@@ -97,25 +117,30 @@ def _figures(run: RunRecord) -> dict[str, str]:
         )
         of += [f"where {claim.where}"] * (claim.where is not None)
         of += [f"{column} = {value}" for column, value in claim.group.items()]
-        found[f"{' '.join(of)} in {_unhashed(claim.path)}"] = f"{claim.value} ({claim.verdict})"
+        found[f"{' '.join(of)} in {_unnamed(claim.path, names)}"] = f"{claim.value} ({claim.verdict})"
     return found
 
 
-def _artifacts(run: RunRecord) -> dict[str, str]:
+def _artifacts(run: RunRecord, names: Mapping[str, str]) -> dict[str, str]:
     """Files by their names without the hash of inputs and parameters: the same step on other data has the same."""
     found: dict[str, str] = {}
     for outcome in run.each_outcome():
         for artifact in outcome.artifacts:
             rows = f"{artifact.rows} rows × {artifact.columns}, " if artifact.rows is not None else ""
-            found[_unhashed(artifact.path)] = f"{rows}{artifact.bytes} bytes, sha256 {artifact.sha256[:12]}"
+            found[_unnamed(artifact.path, names)] = f"{rows}{artifact.bytes} bytes, sha256 {artifact.sha256[:12]}"
     return found
 
 
 _HASH = re.compile(r"_[0-9a-f]{8}\+*(?=\.\w+$)")
 
 
-def _unhashed(path: str) -> str:
-    return _HASH.sub("", path)
+def _unnamed(path: str, names: Mapping[str, str]) -> str:
+    folder, _, file = _HASH.sub("", path).rpartition("/")
+    # Of two names that it may begin with the longer one is meant.
+    stem = max(
+        (name for name in names if file.startswith(f"{name}_") or file.startswith(f"{name}.")), key=len, default=""
+    )
+    return f"{folder}/{names[stem]}{file.removeprefix(stem)}".lstrip("/") if stem else f"{folder}/{file}".lstrip("/")
 
 
 def _cost(run: RunRecord) -> dict[str, str]:

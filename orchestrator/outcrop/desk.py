@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,10 @@ from outcrop.models import ModelTable
 from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
 from outcrop.pins import CurrentPins, Pins
+from outcrop.places import Places
+from outcrop.properties import IsolationSet
 from outcrop.rates import RateGovernor
+from outcrop.records import Entry
 from outcrop.runs import RunFolder, new_run
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
@@ -47,6 +50,7 @@ from outcrop_specialists.views import OF_THE_WORK, StateField, seen
 
 _NAME_CHARS, _LEAST_SECONDS = 200, 0.1
 _log = logging.getLogger(__name__)
+LOCAL = "local"
 # Who plays the lead's own two data tools: a process of the lead's, without an agent.
 LEAD_HANDS = "lead"
 
@@ -57,7 +61,7 @@ class Shared:
 
     workspace: Workspace
     models: ModelTable
-    places: asyncio.Semaphore
+    places: Places
     starts: asyncio.Semaphore
     governor: RateGovernor
     launcher: Launcher
@@ -71,60 +75,70 @@ class Shared:
     problems: Sequence[str]
     """Why other folders of skills are none."""
 
+    backend: str
+    """Where specialists are started."""
+
     @classmethod
     @asynccontextmanager
     async def opened(
         cls,
         workspace: Workspace,
         models: ModelTable,
-        workers: int,
+        workers: int | None,
         model_calls: int,
         launcher: Launcher | str = "auto",
         budget: Budget | None = None,
         terms: Terms | None = None,
+        backend: str = LOCAL,
     ) -> AsyncIterator[Shared]:
         """Hold the workspace, with places for `workers` specialists and `model_calls` model calls at a time.
 
         `launcher` is one of your own, or `auto`, `nursery` or `cold`. `budget` is that of the models' settings where
-        none is given, `terms` their prices. Raises UsageError, WorkspaceError.
+        none is given, `terms` their prices. `backend` says where specialists are started: `local`, or `dask:ADDRESS`
+        of a cluster, which then says how many, up to `workers` where that is given. Raises UsageError, WorkspaceError,
+        ClusterError.
         """
         settings = models.settings
         budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
         terms = terms or Terms(settings.price_list(), models.is_free)
         check_prices(budget.ceiling, terms.prices, models.paid_names())
-        if workers < 1:
+        if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
-        workspace.hold()
-        try:
-            if isinstance(launcher, str):
-                launcher = choose_launcher(launcher, workspace.home / "cache")
-            proof = IsolationProof(workspace, launcher, wraps=settings.bubblewrap)
+        async with AsyncExitStack() as stack:
+            workspace.hold()
+            stack.callback(workspace.release)
+            if backend == LOCAL:
+                taken = choose_launcher(launcher, workspace.home / "cache")
+                stack.push_async_callback(taken.close)
+                places = Places(workers or settings.workers)
+            else:
+                from outcrop.cluster.dask import open_backend
+
+                taken = cluster = await stack.enter_async_context(open_backend(backend, workspace, settings, launcher))
+                places = cluster.places(workers)
+            proof = IsolationProof(workspace, taken, wraps=settings.bubblewrap)
+            stack.push_async_callback(proof.close)
             # Whoever holds a key must not be readable for what runs under the same user.
             hide_from_others()
             found, problems = find_skills(workspace.folder)
-            hands = Hands(workers)
-            try:
-                yield cls(
-                    workspace,
-                    models,
-                    asyncio.Semaphore(workers),
-                    asyncio.Semaphore(limits.STARTS_AT_A_TIME),
-                    RateGovernor(model_calls),
-                    launcher,
-                    proof,
-                    hands,
-                    budget,
-                    terms,
-                    {skill.name: skill.description for skill in found},
-                    problems,
-                )
-            finally:
-                await proof.close()
-                await launcher.close()
-                await models.close()
-                hands.close()
-        finally:
-            workspace.release()
+            hands = Hands(places.most)
+            stack.callback(hands.close)
+            stack.push_async_callback(models.close)
+            yield cls(
+                workspace,
+                models,
+                places,
+                asyncio.Semaphore(limits.STARTS_AT_A_TIME),
+                RateGovernor(model_calls),
+                taken,
+                proof,
+                hands,
+                budget,
+                terms,
+                {skill.name: skill.description for skill in found},
+                problems,
+                backend,
+            )
 
 
 class Desk:
@@ -137,6 +151,8 @@ class Desk:
         journal: Journal,
         watcher: Watcher = nobody,
         state: Mapping[StateField, Any] | None = None,
+        *,
+        is_proof_told: bool = False,
     ) -> None:
         self.shared, self.folder, self.journal = shared, folder, journal
         self.watcher = harmless(watcher)
@@ -155,7 +171,7 @@ class Desk:
             shared.hands,
             self.watcher,
         )
-        self._count = 0
+        self._count, self._is_proof_told = 0, is_proof_told
 
     @classmethod
     async def open(
@@ -172,19 +188,20 @@ class Desk:
             files["attach"] = await shared.hands.do(hashes, shared.workspace, attach)
         body = {**about, **files, **setting(shared)}
         folder = new_run(shared.workspace)
-        journal = Journal.create(folder.journal)
+        journal = Journal.create(folder.journal, shared.hands.writers)
         # The journal first: a run whose first record is missing never was.
         await journal.append("run", folder.run_id, body)
-        folder.describe(body)
+        proved = shared.proof.known
+        folder.describe({**body, "isolation": _told(proved.of("cold"))} if proved else body)
         shared.proof.begin()
         state: dict[StateField, Any] = {"run_objective": about.get("objective"), "memory": about.get("memory")}
-        return cls(shared, folder, journal, watcher, state)
+        return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None)
 
     async def close(self) -> None:
         """Write down what was proved of the isolation, and close the journal."""
-        isolation = {name: found.model_dump() for name, found in (await self.shared.proof.get()).items()}
         try:
-            self.folder.describe({**self.folder.about(), "isolation": isolation})
+            if not self._is_proof_told:
+                self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
         except (WorkspaceError, OSError) as error:
             # A full disk, or a folder that was taken away; every outcome of the run has it too.
             _log.warning("%s", error)
@@ -246,17 +263,24 @@ class Desk:
         )
 
     async def dispatch(self, order: Order) -> Outcome:
-        """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled."""
+        """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled.
+
+        Where its node was lost, and the settings allow it, it is done again by a dispatch of its own.
+        """
         call = partial(self.call_tool, timeout=order.timeout_seconds)
         order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
-        async with self._place(order.until) as on_launched:
-            if order.until is not None:
-                left = max(_LEAST_SECONDS, order.until - time.monotonic())
-                order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
-            self._count += 1
-            services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
-            work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
-            return await self._see_through(work)
+        while True:
+            async with self._place(order.until) as on_launched:
+                if order.until is not None:
+                    left = max(_LEAST_SECONDS, order.until - time.monotonic())
+                    order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
+                self._count += 1
+                services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
+                work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
+                outcome = await self._see_through(work)
+            if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
+                return outcome
+            order = replace(order, lost=(*order.lost, outcome.dispatch_id))
 
     async def call_tool(
         self,
@@ -266,16 +290,21 @@ class Desk:
         timeout: float = limits.DISPATCH_SECONDS,
     ) -> Outcome:
         """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal. The
-        answer is for the window of `reader`."""
+        answer is for the window of `reader`. Such a tool only reads: where its node is lost it is run again."""
         order = Order(
             reader, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)), timeout_seconds=timeout
         )
-        async with self._place() as on_launched:
-            return await self._see_through(DispatchWork(order, new_dispatch_id(0), self._services, on_launched))
+        while True:
+            async with self._place() as on_launched:
+                work = DispatchWork(order, new_dispatch_id(0), self._services, on_launched)
+                outcome = await self._see_through(work)
+            if not work.is_lost or len(order.lost) + 1 >= limits.LOST_NODES:
+                return outcome
+            order = replace(order, lost=(*order.lost, outcome.dispatch_id))
 
-    async def note(self, kind: str, body: Mapping[str, Any]) -> None:
-        """Record an event. Raises JournalError."""
-        await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
+    async def note(self, kind: str, body: Mapping[str, Any]) -> Entry:
+        """Record an event; its place in the journal. Raises JournalError."""
+        return await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
 
     @asynccontextmanager
     async def _place(self, until: float | None = None) -> AsyncIterator[Callable[[], None]]:
@@ -310,6 +339,10 @@ class Desk:
                 except asyncio.CancelledError:
                     continue
             raise
+
+
+def _told(isolation: IsolationSet) -> dict[str, Any]:
+    return {name: found.model_dump() for name, found in isolation.items()}
 
 
 def _resolved(command: Sequence[str]) -> list[str]:

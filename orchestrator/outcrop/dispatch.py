@@ -32,7 +32,7 @@ from outcrop.spill import sha256_of_bytes
 from outcrop.stream import StreamScanner
 from outcrop.watch import Patience, Watch
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import LaunchError, SpillError, WorkspaceError
+from outcrop_schemas.errors import LaunchError, NodeLostError, SpillError, WorkspaceError
 from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
 from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, WindowSettings
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
@@ -59,8 +59,7 @@ class DispatchWork:
         self._granted: list[Path] = []
         self._since_ns = 0
         self._line: Line | None = None
-        self._kind: LaunchKind | None = None
-        self._layers: Mapping[str, str] = {}
+        self._child: Child | None = None
 
     @property
     def _turns(self) -> int:
@@ -70,6 +69,11 @@ class DispatchWork:
     @property
     def _window(self) -> WindowSettings:
         return self._services.gateway.models.window(self._order.specialist)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its node was lost, and its work with it."""
+        return self._seen.lost is not None and self._seen.completion is None and not self._due.is_cancelled
 
     def cancel(self) -> None:
         self._due.cancel()
@@ -100,6 +104,8 @@ class DispatchWork:
         self._launching.cancel()
         try:
             return await self._launching
+        except NodeLostError as error:
+            self._seen.lost = str(error)
         except (LaunchError, WorkspaceError, OSError) as error:
             self._seen.spawn_error = str(error)
         except Exception as error:  # noqa: BLE001 - a launcher may be the application's own; its fault is an outcome
@@ -121,6 +127,7 @@ class DispatchWork:
             "context": self._order.given_context,
             "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
+            **({"again_for": list(self._order.lost)} if self._order.lost else {}),
             **({"attach": list(self._order.attach)} if self._order.attach else {}),
             **({"attached": list(self._order.attached.handles)} if self._order.attach else {}),
             **({"turns": self._turns, "window": self._window.model_dump()} if self._order.needs_model else {}),
@@ -174,7 +181,7 @@ class DispatchWork:
         kinds: tuple[LaunchKind, ...] = ("cold",) if self._order.command is not None else ("cold", "nursery")
         for name in self._order.require:
             for kind in (child.kind,) if child else kinds:
-                proved = await self._services.proof.get(kind)
+                proved = (child.proved if child else None) or await self._services.proof.get(kind)
                 found = (of_launch(proved, child.layers) if child else proved)[name]
                 if not found.active:
                     raise LaunchError(f"the required property {name} is not available here: {found.by}")
@@ -204,6 +211,7 @@ class DispatchWork:
             memory_bytes=limits.DISPATCH_MEMORY_BYTES,
             processes=limits.DISPATCH_PROCESSES,
             channel=channel.fileno() if channel else None,
+            data=self._order.data,
         )
 
     def _request(self, results_dir: str, *, has_channel: bool) -> bytes:
@@ -231,7 +239,7 @@ class DispatchWork:
 
     async def _watch_to_the_end(self, child: Child) -> None:
         """Watch, end and read out the process; nothing of it is left behind, whatever happens."""
-        self._kind, self._layers = child.kind, child.layers
+        self._child = child
         transcript = self._services.folder.transcript(self._id)
         try:
             await self._watch.to_the_end(child, transcript, self._due.latest_start)
@@ -246,8 +254,11 @@ class DispatchWork:
         seen, completion = self._seen, self._seen.completion
         if self._line and self._line.refused_because and seen.ended_by not in ("cancelled", "output_limit"):
             seen.ended_by, seen.ended_because = "budget", self._line.refused_because
+        if seen.lost and len(self._order.lost) + 1 >= limits.LOST_NODES:
+            seen.lost += f"; that is {limits.LOST_NODES} nodes lost at this work: it is set aside"
         status = status_of(seen)
-        warnings = warnings_of(seen) + (self._line.warnings if self._line else [])
+        again = [f"it was done again for {', '.join(self._order.lost)}: lost with its node"] if self._order.lost else []
+        warnings = again + warnings_of(seen) + (self._line.warnings if self._line else [])
         fields: dict[str, Any] = (
             _from_completion(completion) if completion else {"results": self._partial_findings(warnings)}
         )
@@ -274,7 +285,7 @@ class DispatchWork:
             started_at=started_at,
             duration_s=round(self._due.passed(), 3),
             exit=Exit(code=ended.code, signal=signal_name(ended.signal) if ended.signal else None) if ended else Exit(),
-            launch=self._kind,
+            launch=self._child.kind if self._child else None,
             isolation=await self._isolation(),
             **fields,
         )
@@ -321,11 +332,12 @@ class DispatchWork:
 
     async def _isolation(self) -> IsolationSet:
         """What was proved for launches like this one; nothing for one that never was."""
-        if self._kind is None:
+        child = self._child
+        if child is None:
             return unproven("it was not started")
         try:
             async with asyncio.timeout(self._due.seconds_to_settle()):
-                return of_launch(await self._services.proof.get(self._kind), self._layers)
+                return of_launch(child.proved or await self._services.proof.get(child.kind), child.layers)
         except TimeoutError:
             return unproven("the probe had not ended when this did")
 
@@ -335,6 +347,8 @@ class DispatchWork:
             usage |= {"model": self._line.model_name, "turns": self._line.turns, **self._line.usage.model_dump()}
         if self._line and (account := self._services.gateway.ledger.spent_by(self._id)):
             usage["spending"] = account
+        if self._child and self._child.node:
+            usage["node"] = self._child.node
         if self._seen.exit:
             usage |= {
                 "cpu_seconds": round(self._seen.exit.cpu_seconds, 3),

@@ -29,6 +29,8 @@ _CONSTANT = ("system", "tools")
 _STORED = {"messages", *_CONSTANT}
 # In `about`, of an answer that no turn of the agent came of: why.
 UNUSED = "unused"
+# Of a request in which results of the last turn were cut: those results as they were given, by the ids of their calls.
+WHOLE_RESULTS = "whole_results"
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class ExchangeWriter:
         about: Mapping[str, Any] | None = None,
     ) -> None:
         """Write one exchange. `about` is JSON that goes along. Raises JournalError."""
-        sent = request.as_bytes()
-        fields = wire.loads(sent)
+        fields = request.as_json()
+        sent = wire.dumps(fields)
         kept = _shared(self._before, fields["messages"])
         system, tools = self._blocks.put(*(fields[name] for name in _CONSTANT))
         line = {

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from outcrop.asking import Listening, asked
 from outcrop.blocks import BlockWriter
 from outcrop.bookkeeping import NO_LEDGER, Ledger
-from outcrop.exchanges import UNUSED, ExchangeWriter
+from outcrop.exchanges import UNUSED, WHOLE_RESULTS, ExchangeWriter
 from outcrop.fallback import Falling
 from outcrop.models import Model, ModelTable
 from outcrop.models.remote import HearsNothing, RemoteModel
@@ -36,7 +36,7 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
-_ABOUT = ("tail_blocks", "purpose")
+_ABOUT = ("tail_blocks", "purpose", WHOLE_RESULTS)
 _log = logging.getLogger(__name__)
 
 
@@ -114,6 +114,7 @@ class Line:
         about: wire.Json = {
             "failed_attempts": self._failed,
             "purpose": purpose,
+            WHOLE_RESULTS: request.whole_results,
             "segments": self._room.segments,
             "parameters": self._parameters,
             UNUSED: unused,

@@ -20,6 +20,8 @@ class Hands:
 
     def __init__(self, workers: int) -> None:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="outcrop-hand")
+        # Of journals, for the runs under way and the batch or pool that they are part of.
+        self.writers = ThreadPoolExecutor(workers + 1, thread_name_prefix="outcrop-journal")
         # Whoever takes large results in hand has several copies of them; this bounds what all have together.
         self.large = asyncio.Semaphore(limits.RESULTS_IN_HAND)
 
@@ -30,3 +32,4 @@ class Hands:
     def close(self) -> None:
         """Wait until all is done."""
         self._threads.shutdown()
+        self.writers.shutdown()

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from outcrop.launching import Launcher, LaunchKind, LaunchSpec
 from outcrop.launching.bubblewrap import complaint, find_bubblewrap
@@ -71,11 +71,21 @@ class Proof:
         return cls(sets["cold"], sets["nursery"], kept["bubblewrap"], kept["without_bubblewrap"])
 
 
+@runtime_checkable
+class ProvesItself(Protocol):
+    """A launcher that starts nothing here, and has proofs from where it does."""
+
+    async def prove(self) -> Proof: ...
+
+
 class IsolationProof:
     """Runs the probe once, in the background, and answers for every launch of this process."""
 
-    def __init__(self, workspace: Workspace, launcher: Launcher, *, wraps: bool = True) -> None:
+    def __init__(
+        self, workspace: Workspace, launcher: Launcher, *, wraps: bool = True, kept_as: str = "isolation.json"
+    ) -> None:
         self._workspace, self._launcher, self._wraps = workspace, launcher, wraps
+        self._cache = workspace.home / "cache" / kept_as
         self._key = _key(launcher, wraps)
         self._proving: asyncio.Task[Proof] | None = None
 
@@ -83,24 +93,33 @@ class IsolationProof:
         if self._proving is None:
             self._proving = asyncio.create_task(self._prove())
 
+    @property
+    def known(self) -> Proof | None:
+        """All that was proved; None where that is not known yet."""
+        ended = self._proving is not None and self._proving.done() and not self._proving.cancelled()
+        return self._proving.result() if ended and self._proving and not self._proving.exception() else None
+
     async def get(self, kind: LaunchKind = "cold") -> IsolationSet:
         """The properties of launches of this kind; waits for the probe where it is still running."""
-        return (await self._proof()).of(kind)
+        return (await self.proved()).of(kind)
 
     async def bubblewrap(self) -> str | None:
         """What cold starts are to be wrapped in. Waits for the probe, but not where there is no such program."""
-        return (await self._proof()).bubblewrap if _wrapper(self._launcher, self._wraps)[0] else None
+        return (await self.proved()).bubblewrap if _wrapper(self._launcher, self._wraps)[0] else None
 
     async def close(self) -> None:
         if self._proving is not None:
             await asyncio.wait([self._proving])
 
-    async def _proof(self) -> Proof:
+    async def proved(self) -> Proof:
+        """All that was proved; waits for the probe where it is still running."""
         self.begin()
         assert self._proving is not None
         return await asyncio.shield(self._proving)
 
     async def _prove(self) -> Proof:
+        if isinstance(self._launcher, ProvesItself):
+            return await self._launcher.prove()
         cached = self._read_cache()
         if cached is not None:
             return cached
@@ -115,10 +134,6 @@ class IsolationProof:
             return Proof.none(f"the probe could not be run: {error}")
         self._write_cache(found)
         return found
-
-    @property
-    def _cache(self) -> Path:
-        return self._workspace.home / "cache" / "isolation.json"
 
     def _read_cache(self) -> Proof | None:
         try:
@@ -202,6 +217,8 @@ def _wrapper(launcher: Launcher, wraps: bool) -> tuple[str | None, str]:
         return None, TURNED_OFF
     if not wraps:
         return None, "turned off by the setting `bubblewrap`"
+    if isinstance(launcher, ProvesItself):
+        return None, "nothing is started here"
     program = find_bubblewrap()
     return program, "" if program else "there is no bwrap on the PATH"
 

@@ -12,8 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from outcrop.budget import Ceiling
+from outcrop.prices import DollarCeiling, TokenCeiling, no_number_is_true
 from outcrop.spill import write_private
 from outcrop.workspace import HOME, Workspace
 from outcrop_schemas import limits, wire
@@ -24,7 +26,8 @@ from outcrop_specialists.completion import first_fault
 class Job(BaseModel):
     """One line of a jobs file: an objective, or a plan file to follow, with `map` of its columns to other names.
 
-    Jobs of a higher `priority` begin first; `seconds` is the longest that a job may take.
+    Jobs of a higher `priority` begin first; `seconds` is the longest that a job may take, `budget_usd` and
+    `budget_tokens` the most that it may spend, beneath the ceiling of the batch.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -37,6 +40,10 @@ class Job(BaseModel):
     map: dict[str, str] = {}
     priority: int = 0
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    budget_usd: DollarCeiling | None = None
+    budget_tokens: TokenCeiling | None = None
+
+    _numbers = field_validator("priority", "seconds", "budget_usd", "budget_tokens", mode="before")(no_number_is_true)
 
     @model_validator(mode="before")
     @classmethod
@@ -54,7 +61,13 @@ class Job(BaseModel):
         return self
 
     @property
+    def ceiling(self) -> Ceiling:
+        """The most that this job may spend."""
+        return Ceiling(self.budget_usd, self.budget_tokens)
+
+    @property
     def digest(self) -> str:
+        """What the job is known by. Not by its ceiling: one that reached it goes on beneath a higher one."""
         # What earlier versions did not know counts only where it is said: they know their lines again.
         said = self.model_dump(include={"plan", "map", "priority", "seconds"}, exclude_defaults=True)
         return wire.digest({**self.model_dump(include={"objective", "data", "id", "pins"}), **said})[:16]

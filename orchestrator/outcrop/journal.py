@@ -21,7 +21,7 @@ from typing import Any
 
 import google_crc32c
 
-from outcrop.records import Damage, Records, read
+from outcrop.records import DETAILS, Damage, Entry, Records, read
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import RecordType
@@ -47,7 +47,7 @@ def encode(kind: RecordType, sequence: int, record_id: str, at: str, body: dict[
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _Unwritten:
     """A record that has no number yet: it gets one when it is written, so that a failed one leaves no gap."""
 
     kind: RecordType
@@ -57,23 +57,27 @@ class _Entry:
 
 
 class Journal:
-    """A journal open for appending by the one process that holds its lock."""
+    """A journal open for appending by the one process that holds its lock.
 
-    def __init__(self, path: Path, descriptor: int, sequence: int) -> None:
+    It writes on a thread of its own, or on those of `writers`, which it leaves open.
+    """
+
+    def __init__(self, path: Path, descriptor: int, sequence: int, writers: ThreadPoolExecutor | None = None) -> None:
         self.path, self._descriptor, self._sequence = path, descriptor, sequence
         # Up to here all records are whole; what lies behind it after a failed write must not be appended to.
         self._good_length = os.fstat(descriptor).st_size
         self._writing = threading.Lock()
         self._ballast = path.with_name(".ballast")
-        self._waiting: list[tuple[_Entry, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[_Unwritten, asyncio.Future[Entry]]] = []
         self._flusher: asyncio.Task[None] | None = None
         # Not one of the loop's threads: whoever fills those with slow work must not hold up the record.
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="outcrop-journal")
+        self._own = None if writers else ThreadPoolExecutor(1, thread_name_prefix="outcrop-journal")
+        self._writers = writers or self._own
 
     @classmethod
-    def create(cls, path: Path) -> Journal:
+    def create(cls, path: Path, writers: ThreadPoolExecutor | None = None) -> Journal:
         """A new journal. Raises JournalError where there is one already, or the disk refuses."""
-        journal = cls(path, _open(path, os.O_CREAT | os.O_EXCL), 0)
+        journal = cls(path, _open(path, os.O_CREAT | os.O_EXCL), 0, writers)
         journal._load_ballast()
         return journal
 
@@ -86,29 +90,30 @@ class Journal:
             _set_tail_aside(path, descriptor, damage.torn_bytes)
         return cls(path, descriptor, records.next_sequence), records, damage
 
-    async def append(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
-        """Append one record; returns when it is on disk. Raises JournalError."""
+    async def append(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> Entry:
+        """Append one record; returns its place when it is on disk. Raises JournalError."""
         if self._descriptor < 0:
             raise JournalError(f"{self.path}: the journal is closed")
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
         # What is no JSON is the caller's fault alone: known here, it costs no other record that is written with it.
         wire.dumps(body)
-        self._waiting.append((_Entry(kind, record_id, now(), body), future))
+        self._waiting.append((_Unwritten(kind, record_id, now(), body), future))
         if self._flusher is None or self._flusher.done():
             self._flusher = asyncio.create_task(self._flush())
         # A caller that is cancelled must not take the record of the others with it.
-        await asyncio.shield(future)
+        return await asyncio.shield(future)
 
     def append_now(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
         """Append one record outside an event loop, or where waiting is not to be had. Raises JournalError."""
-        self._write([_Entry(kind, record_id, now(), body)])
+        self._write([_Unwritten(kind, record_id, now(), body)])
 
     async def close(self) -> None:
         """Flush what waits and release the lock."""
         if self._flusher:
             await asyncio.wait([self._flusher])
         self.close_now()
-        self._writer.shutdown()
+        if self._own:
+            self._own.shutdown()
 
     def close_now(self) -> None:
         if self._descriptor >= 0:
@@ -122,18 +127,18 @@ class Journal:
             batch, self._waiting = self._waiting, []
             try:
                 entries = [entry for entry, _ in batch]
-                await asyncio.get_running_loop().run_in_executor(self._writer, self._write, entries)
+                places = await asyncio.get_running_loop().run_in_executor(self._writers, self._write, entries)
             except JournalError as error:
                 for _, future in batch:
                     if not future.done():
                         future.set_exception(error)
             else:
-                for _, future in batch:
+                for (_, future), place in zip(batch, places, strict=True):
                     if not future.done():
-                        future.set_result(None)
+                        future.set_result(place)
 
-    def _write(self, entries: list[_Entry]) -> None:
-        """Write and flush records, all or none. Raises JournalError."""
+    def _write(self, entries: list[_Unwritten]) -> list[Entry]:
+        """Write and flush records, all or none; where they stand. Raises JournalError."""
         with self._writing:
             lines = [
                 encode(entry.kind, sequence, entry.record_id, entry.at, entry.body)
@@ -141,17 +146,24 @@ class Journal:
             ]
             try:
                 self._cut_back()
-                written = self._write_out(b"".join(lines))
+                self._write_out(b"".join(lines))
                 os.fdatasync(self._descriptor)
             except OSError as error:
                 with contextlib.suppress(OSError):
                     # Otherwise the next to write does it; before it is done nothing is appended.
                     self._cut_back()
                 raise JournalError(f"{self.path}: a record could not be written: {error.strerror}") from error
-            self._good_length += written
-            self._sequence += len(lines)
+            places = []
+            for entry, line in zip(entries, lines, strict=True):
+                detail = str(entry.body.get(DETAILS.get(entry.kind, ""), ""))
+                places.append(
+                    Entry(self._sequence, entry.kind, entry.record_id, detail, self._good_length, len(line) - 1)
+                )
+                self._good_length += len(line)
+                self._sequence += 1
+            return places
 
-    def _write_out(self, data: bytes) -> int:
+    def _write_out(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
             try:
@@ -160,7 +172,6 @@ class Journal:
                 if error.errno != errno.ENOSPC or not self._ballast.exists():
                     raise
                 self._ballast.unlink()
-        return len(data)
 
     def _cut_back(self) -> None:
         """Take away what a failed write left of its records: nobody was told that they are there."""

@@ -19,7 +19,7 @@ from outcrop_schemas.errors import BudgetError, JournalError, ModelError, UsageE
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest, Usage
 
-Note = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+Note = Callable[[str, Mapping[str, Any]], Awaitable[object]]
 RESERVED, SETTLED = "reserved", "settled"
 _ONE = Decimal(1)
 

@@ -19,6 +19,7 @@ from outcrop.text import shorten
 from outcrop_schemas import wire
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.outcome import GOOD
+from outcrop_specialists.completion import COMPLETE
 
 _TEXT_CHARS = 300
 
@@ -49,10 +50,15 @@ class ToolCall:
     content: str | None
     is_error: bool
 
+    @property
+    def lacks_answer(self) -> bool:
+        """Whether it should have been given something back; the call that ends the work is not."""
+        return self.content is None and self.name != COMPLETE
+
     def line(self) -> Line:
         given = wire.dumps(self.arguments).decode()
         told = f" → {self.content}" if self.content is not None and self.is_error else ""
-        status = "no answer" if self.content is None else "error" if self.is_error else "ok"
+        status = "no answer" if self.lacks_answer else "error" if self.is_error else "ok"
         return Line(self.at, self.agent, f"calls {self.name}", shorten(given + told, _TEXT_CHARS), status)
 
 
@@ -62,7 +68,7 @@ def lines(
     """The lines of a run's log: of one dispatch with its tool calls, of the calls of one tool, of what went wrong."""
     if tool is not None:
         calls = (call for agent in agents(run, dispatch) for call in tool_calls(run, agent) if call.name == tool)
-        yield from (call.line() for call in calls if call.is_error or call.content is None or not errors)
+        yield from (call.line() for call in calls if call.is_error or call.lacks_answer or not errors)
         return
     for entry in run.records.entries:
         is_own = dispatch is None or entry.id == dispatch
@@ -110,6 +116,11 @@ def _line(record: JournalRecord) -> Line | None:
     if kind == "answer":
         outcome = body["outcome"]
         return Line(record.at, LEAD, "answers", _short(outcome["summary"]), outcome["status"])
+    if kind == "turn":
+        return Line(record.at, LEAD, f"turn {body['number']}", "")
+    if kind == "lead_tool":
+        told = body.get("content") or f"the outcome of {body.get('dispatch_id')}"
+        return Line(record.at, LEAD, f"given back: {body['name']}", _short(told), "error" * bool(body.get("is_error")))
     text = "; ".join(body["damage"]) if kind == "recovered" else _event_text(body)
     is_wrong = kind == "recovered" or bool(body.get("is_error") or body.get("error"))
     # A settled call names its agent in its own name: `AGENT/NUMBER`.

@@ -47,6 +47,9 @@ class Order:
     """Further fields of the run's state that the role's view has."""
     watcher: Watcher = nobody
     """Is told what happens in this dispatch, besides whoever watches the whole run."""
+    lost: tuple[str, ...] = ()
+    """The dispatches of the same work whose nodes were lost."""
+
     until: float | None = None
     """The time of `time.monotonic` by which it must have begun; its time limit is what is left until then."""
 

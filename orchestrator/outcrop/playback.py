@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from difflib import unified_diff
 from typing import Any
 
-from outcrop.exchanges import Exchange
+from outcrop.exchanges import WHOLE_RESULTS, Exchange
+from outcrop.prompt_diff import PromptDifference, by_segment
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ModelError, OutcropError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolResultBlock, ToolSchema
 from outcrop_specialists.agent import Agent, AgentEnd, ToolAnswer
-
-_DIFF_LINES = 40
 
 # The answers of a conversation by turn and call: a model may use the id of a call again in a later turn.
 Answers = dict[tuple[int, str], ToolAnswer]
@@ -30,7 +28,7 @@ class Playback:
         self._exchanges = exchanges
         self.asked = self.compared = 0
         self.last: ModelRequest | None = None
-        self.difference: str | None = None
+        self.difference: PromptDifference | None = None
 
     def tools_offered(self) -> list[str] | None:
         """The names of the tools in the next turn that is recorded; None where there is none."""
@@ -50,10 +48,10 @@ class Playback:
         exchange = self._exchanges[self.compared]
         self.compared += 1
         rebuilt = request.as_bytes()
-        if not exchange.is_intact:
-            self.difference = self.difference or f"prompt {self.compared}: the record is damaged (its hash differs)"
-        elif rebuilt != exchange.request:
-            self.difference = self.difference or f"prompt {self.compared}:\n{_diff(exchange.request, rebuilt)}"
+        if self.difference is None and not exchange.is_intact:
+            self.difference = PromptDifference(self.compared, reason="the record is damaged (its hash differs)")
+        elif self.difference is None and rebuilt != exchange.request:
+            self.difference = PromptDifference(self.compared, by_segment(exchange.request, rebuilt))
         if exchange.response is None:
             raise exchange.error or EndOfRecord("there is no answer")
         return exchange.response
@@ -100,12 +98,14 @@ def walk(agent: Agent) -> Walked:
 
 
 def answers_in(exchanges: list[Exchange]) -> Answers:
-    """A specialist's tool results, as they stand at the end of the request that followed the turn."""
+    """A specialist's tool results as they were given, though they stand cut in the request that followed the turn."""
     found: Answers = {}
     for turn, exchange in enumerate(each for each in exchanges if "purpose" not in each.about):
+        whole = exchange.about.get(WHOLE_RESULTS, {})
         for block in ModelRequest.model_validate(wire.loads(exchange.request)).messages[-1].content:
             if isinstance(block, ToolResultBlock):
-                found[turn, block.tool_use_id] = ToolAnswer(block.content, block.is_error)
+                content = whole.get(block.tool_use_id, block.content)
+                found[turn, block.tool_use_id] = ToolAnswer(content, block.is_error)
     return found
 
 
@@ -120,14 +120,3 @@ def _recorded_error(content: str) -> _Recorded:
     if "field" in stored:
         error.__dict__["field"] = stored["field"]
     return error
-
-
-def _diff(recorded: bytes, rebuilt: bytes) -> str:
-    lines = unified_diff(_pretty(recorded), _pretty(rebuilt), "recorded", "rebuilt", lineterm="", n=1)
-    return "\n".join(line for _, line in zip(range(_DIFF_LINES), lines, strict=False))
-
-
-def _pretty(request: bytes) -> list[str]:
-    import json
-
-    return json.dumps(wire.loads(request), indent=1, ensure_ascii=False).splitlines()

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import psutil
 
 from outcrop.background import BackgroundLoop
-from outcrop.desk import Desk, Shared
+from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.events import Event, Watcher, both, nobody
 from outcrop.history import render_history
 from outcrop.launching import Launcher
@@ -22,6 +22,7 @@ from outcrop.launching.nursery import choose_launcher
 from outcrop.launching.unconfined import UnconfinedLauncher
 from outcrop.many import Work, as_completed, events_of, in_order
 from outcrop.models import ModelChoice, ModelTable
+from outcrop.places import Places
 from outcrop.records import read
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
@@ -41,8 +42,9 @@ class Pool:
     at the cost of its order (over 10,000 not even that); `workers` of them are at work. A plain `with` gives the same
     pool to threads, through `dispatch_sync`.
     With `queue` no more than so many calls may wait for a worker: further ones raise PoolBusyError at once.
+    `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists, as many as its nodes have threads.
     `unconfined` leaves out every layer of confinement but the limits; the outcomes say so.
-    Opening raises WorkspaceError (WorkspaceBusyError where another run holds the workspace).
+    Opening raises ClusterError, WorkspaceError (WorkspaceBusyError where another run holds the workspace).
     """
 
     def __init__(
@@ -56,14 +58,18 @@ class Pool:
         settings: Settings | None = None,
         unconfined: bool = False,
         queue: int | None = None,
+        backend: str = LOCAL,
     ) -> None:
         self._workspace, self._watcher = Workspace(workspace), watcher
         if queue is not None and queue < 0:
             raise UsageError(f"queue must be at least 0 calls that may wait, not {queue}")
         self._queue = queue
         self._settings = settings or Settings.load(self._workspace.folder)
-        self._workers = self._settings.workers if workers is None else workers
+        self._asked_workers, self._backend = self._settings.chosen_workers(workers), backend
+        if unconfined and backend != LOCAL:
+            raise UsageError("unconfined is for specialists that are started here, and does not go with a backend")
         self._choice = model
+        self._places: Places | None = None
         self._launcher, self._is_unconfined = launcher, unconfined
         self._desk: Desk | None = None
         self._opened = AsyncExitStack()
@@ -83,8 +89,16 @@ class Pool:
                 chosen = choose_launcher(launcher, self._workspace.home / "cache")
                 launcher = UnconfinedLauncher(chosen)
             shared = await stack.enter_async_context(
-                Shared.opened(self._workspace, models, self._workers, self._settings.model_calls, launcher)
+                Shared.opened(
+                    self._workspace,
+                    models,
+                    self._asked_workers,
+                    self._settings.model_calls,
+                    launcher,
+                    backend=self._backend,
+                )
             )
+            self._places = shared.places
             self._desk = await Desk.open(
                 shared,
                 {"kind": "pool", "objective": None, "unconfined": self._is_unconfined},
@@ -159,6 +173,11 @@ class Pool:
                     attach=attach,
                 )
                 return await self._tracked(self._open_desk().dispatch(call.bound(order)))
+
+    @property
+    def _workers(self) -> int:
+        """How many specialists may be at work now: on a cluster that changes."""
+        return self._places.count if self._places else self._asked_workers or self._settings.workers
 
     @property
     def _is_full(self) -> bool:

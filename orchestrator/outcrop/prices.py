@@ -33,8 +33,10 @@ def no_number_is_true(given: object, info: ValidationInfo) -> object:
     return given
 
 
-_SWITCHES = ("bubblewrap",)
+_SWITCHES = ("bubblewrap", "cluster_plain")
 Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False), AfterValidator(writable)]
+DollarCeiling = Annotated[Decimal, Field(gt=0, le=1_000_000_000, allow_inf_nan=False), AfterValidator(writable)]
+TokenCeiling = Annotated[int, Field(gt=0, le=10**15)]
 _MILLION = Decimal(1_000_000)
 _DATED = re.compile(r"-\d{8}$")
 

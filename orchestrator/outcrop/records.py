@@ -13,7 +13,7 @@ import os
 import re
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast, overload
@@ -32,6 +32,7 @@ _HEAD_BYTES = 400
 _BUFFER_BYTES = 1 << 20
 _HEAD = re.compile(rb'\{"v":1,"type":"(run|start|end|event)","seq":(\d+),"id":"([^"\\]*)","crc32c":"[0-9a-f]{8}"')
 # Of an event its kind, of the end of a dispatch its status: before it stand only plain texts, whose quotes are escaped.
+DETAILS: Mapping[RecordType, str] = {"event": "kind", "end": "status"}
 _KIND = re.compile(rb'"body":\{"kind":"(\w+)"')
 _STATUS = re.compile(rb'","status":"(\w+)"')
 
@@ -197,8 +198,9 @@ def _entry(line: bytes, at: int, names: dict[bytes, str]) -> Entry | None:
             return Entry(int(head[2]), kind, name(head[3]), name(found[1]) if found else "", at, len(line) - 1)
     # Written in another order.
     record = JournalRecord.model_validate(wire.loads(line))
-    detail = {"event": "kind", "end": "status"}.get(record.type, "")
-    return Entry(record.seq, record.type, record.id, str(record.body.get(detail, "")), at, len(line) - 1)
+    return Entry(
+        record.seq, record.type, record.id, str(record.body.get(DETAILS.get(record.type, ""), "")), at, len(line) - 1
+    )
 
 
 def _is_whole(line: bytes, length: int) -> bool:

@@ -44,6 +44,11 @@ class RunRecord:
             yield Outcome.model_validate(record.body)
         yield from self.interrupted
 
+    def standing(self) -> Iterator[Outcome]:
+        """Those that count: not of a dispatch that was lost with its node and done again."""
+        again = {lost for start in self.records.of("start") for lost in start.body.get("again_for", ())}
+        return (outcome for outcome in self.each_outcome() if outcome.dispatch_id not in again)
+
     def outcome(self, dispatch_id: str) -> Outcome | None:
         """The outcome of one dispatch; None where it has not ended."""
         end = self.records.find("end", dispatch_id)

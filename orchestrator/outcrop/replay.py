@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from outcrop.attaching import attached_before
 from outcrop.exchanges import Exchange, read_exchanges
@@ -16,6 +17,7 @@ from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.toolbox import digest, lead_schemas
 from outcrop.pins import Pins
 from outcrop.playback import Answers, EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
+from outcrop.prompt_diff import PromptDifference
 from outcrop.recovery import RunRecord
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, ModelError, OutcropError
@@ -33,11 +35,28 @@ from outcrop_specialists.work import role_agent
 
 @dataclass(frozen=True)
 class Checked:
-    """One agent, or the journal: how many prompts were compared, and the first difference from the record."""
+    """One agent, or the journal: how many prompts were compared, and the first difference from the record; `prompt`
+    says where that is one of a prompt."""
 
     agent: str
     prompts: int
     difference: str | None
+    prompt: PromptDifference | None = None
+
+    @classmethod
+    def of(cls, agent: str, playback: Playback, otherwise: str | None) -> Checked:
+        """What a walk came to: a prompt that differs goes before what is `otherwise` not as recorded."""
+        prompt = playback.difference
+        return cls(agent, playback.compared, str(prompt) if prompt else otherwise, prompt)
+
+    def as_json(self) -> dict[str, Any]:
+        told = {"agent": self.agent, "prompts": self.prompts, "difference": self.difference}
+        step = self.prompt.step if self.prompt else None
+        return {
+            **told,
+            "step": step,
+            "segments": [one.as_json() for one in self.prompt.segments] if self.prompt else [],
+        }
 
 
 def verify(run: RunRecord) -> list[Checked]:
@@ -151,16 +170,14 @@ def _verify_lead(run: RunRecord) -> Checked:
     is_finished = run.answer is not None and run.answer.status != "cancelled"
     turns, count = replayed.turns, sum("purpose" not in exchange.about for exchange in replayed.exchanges)
     if count > turns or count < (turns if is_finished else turns - 1):
-        difference: str | None = f"{turns} prompts were sent, {count} are recorded"
-    else:
-        difference = (
-            playback.difference
-            or replayed.damage
-            or _lack(replayed, walked, is_finished)
-            or _other_checkpoints(run, replayed, is_finished)
-            or _other_answer(run, walked)
-        )
-    return Checked("lead", playback.compared, difference)
+        return Checked("lead", playback.compared, f"{turns} prompts were sent, {count} are recorded")
+    otherwise = (
+        replayed.damage
+        or _lack(replayed, walked, is_finished)
+        or _other_checkpoints(run, replayed, is_finished)
+        or _other_answer(run, walked)
+    )
+    return Checked.of("lead", playback, otherwise)
 
 
 def _other_checkpoints(run: RunRecord, replayed: _LeadReplay, is_finished: bool) -> str | None:
@@ -192,7 +209,7 @@ def _other_answer(run: RunRecord, walked: Walked) -> str | None:
     if isinstance(walked.end, AgentEnd) and walked.end.answer:
         given |= walked.end.answer.model_dump(exclude={"claims"})
         is_refuted = any(claim.verdict == "refuted" for claim in run.answer.claims)
-        if given["status"] == "success" and (is_refuted or not all(outcome.is_good for outcome in run.each_outcome())):
+        if given["status"] == "success" and (is_refuted or not all(outcome.is_good for outcome in run.standing())):
             # As the run does it: a success is no more than partial where a dispatch failed or a figure is refuted.
             given["status"] = "partial"
     elif isinstance(walked.end, ModelError):
@@ -217,10 +234,10 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     attached = attached_before(run.folder, start.body.get("attached", ()))
     agent = role_agent(role, playback, tools, objective, data, context, pins, turns, window, attachments=attached)
     walked = walk(agent)
-    difference = playback.difference or damage or _other_count(run, start.id, exchanges)
+    difference = damage or _other_count(run, start.id, exchanges)
     if not difference and not playback.is_used_up:
         difference = f"the record goes on after prompt {playback.compared}, but {walked.says}"
-    return Checked(start.id, playback.compared, difference)
+    return Checked.of(start.id, playback, difference)
 
 
 def _other_count(run: RunRecord, dispatch_id: str, exchanges: list[Exchange]) -> str | None:

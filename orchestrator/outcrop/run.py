@@ -12,7 +12,7 @@ from typing import Any
 from outcrop import figures
 from outcrop.attaching import read_attachments, to_attach
 from outcrop.background import BackgroundLoop
-from outcrop.desk import Desk, Shared
+from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
 from outcrop.gateway import Line
 from outcrop.journal import now
@@ -45,6 +45,7 @@ class Run:
     """`await Run("clean and plot", data=["assays.csv"]).start()`, or `.start_sync()`.
 
     `model` is a name, a Model, or a mapping of roles (`lead`, a specialist's name, `default`) to either.
+    `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists.
     The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
     A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
@@ -62,6 +63,7 @@ class Run:
         watcher: Watcher = nobody,
         settings: Settings | None = None,
         launcher: Launcher | str = "auto",
+        backend: str = LOCAL,
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
     ) -> None:
@@ -69,7 +71,7 @@ class Run:
         self._workspace = shared.workspace if shared else Workspace(workspace)
         self._settings = settings or (shared.models.settings if shared else Settings.load(self._workspace.folder))
         self._choice = model
-        self._workers = self._settings.workers if workers is None else workers
+        self._workers, self._backend = self._settings.chosen_workers(workers), backend
         # Those of the workspace hold for every run in it.
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self._watcher, self._shared = watcher, shared
@@ -82,7 +84,6 @@ class Run:
         attach = to_attach(self._workspace, self._given_attach)
         async with AsyncExitStack() as stack:
             shared = self._shared or await self._opened(stack)
-            shared.launcher.warm()
             turns = shared.models.parameters(LEAD).turns
             window = shared.models.window(LEAD)
             about: dict[str, Any] = {
@@ -107,7 +108,7 @@ class Run:
     async def _opened(self, stack: AsyncExitStack) -> Shared:
         models, calls = ModelTable(self._choice, self._settings), self._settings.model_calls
         return await stack.enter_async_context(
-            Shared.opened(self._workspace, models, self._workers, calls, self._launcher)
+            Shared.opened(self._workspace, models, self._workers, calls, self._launcher, backend=self._backend)
         )
 
     def start_sync(self) -> RunOutcome:
@@ -128,7 +129,7 @@ class _Work:
         self._desk, self._objective, self._data, self._pins, self._known = desk, objective, data, pins, known
         self._line = desk.gateway.line(LEAD, LEAD, pins=pins.as_dict)
         self._attach, self._store = attach, Store(desk.folder.stored)
-        self._toolbox = LeadToolbox(desk, pins, self._store, attach, desk.gateway.models.window(LEAD).tools)
+        self._toolbox = LeadToolbox(desk, pins, self._store, desk.gateway.models.window(LEAD), attach)
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from outcrop.records import decode
 from outcrop.spill import SpillStore, write_private
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
@@ -64,16 +66,22 @@ class RunFolder:
         except OSError:
             return False
 
+    def begun_as(self) -> dict[str, Any] | None:
+        """What its first record says; None where that is damaged. Raises OSError."""
+        with self.journal.open("rb") as journal:
+            record = decode(journal.readline().removesuffix(b"\n"))
+        return record.body if record else None
+
     def about(self) -> dict[str, Any]:
         """The contents of run.json."""
         about: dict[str, Any] = wire.loads((self.path / "run.json").read_bytes())
         return about
 
     def describe(self, about: dict[str, Any]) -> None:
-        """Write run.json. Raises WorkspaceError."""
+        """Write run.json, for people; what counts is the first record of the journal. Raises WorkspaceError."""
         temporary = self.path / ".run.json"
         try:
-            write_private(temporary, wire.dumps(about))
+            write_private(temporary, wire.dumps(about), is_flushed=False)
             temporary.replace(self.path / "run.json")
         except OSError as error:
             raise WorkspaceError(f"{self.path}: run.json cannot be written: {error.strerror}") from error
@@ -103,8 +111,9 @@ def all_runs(workspace: Workspace) -> list[RunFolder]:
 
 def find_run(name: str, workspace: Workspace) -> RunFolder:
     """The run that `name` means: a run folder, a run id or its unique beginning, or `last`. Raises UnknownNameError."""
-    if (Path(name) / "journal.jsonl").is_file():
-        return RunFolder(Path(name).resolve())
+    with contextlib.suppress(OSError):  # what no file can be called is no folder
+        if (Path(name) / "journal.jsonl").is_file():
+            return RunFolder(Path(name).resolve())
     runs = all_runs(workspace)
     if name == "last" and runs:
         return runs[-1]

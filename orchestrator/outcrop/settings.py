@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -25,14 +25,13 @@ from pydantic_settings import (
 )
 
 from outcrop.environment import DELIMITER, PREFIX, check_variables
-from outcrop.prices import Price, PriceList, no_number_is_true, public_prices, writable
+from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_number_is_true, public_prices
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.protocol import Offering, Summaries
 
 FILE_NAME = "outcrop.toml"
 DEFAULT, LEAD = "default", "lead"
-_DOLLARS_MOST, _TOKENS_MOST = 1_000_000_000, 10**15
 
 Thinking = Literal["adaptive", "off"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
@@ -97,12 +96,10 @@ class Settings(BaseSettings):
     model_calls: int = Field(default=8, ge=1, le=1024)
     """Model calls at a time, of all agents together."""
 
-    budget_usd: Annotated[Decimal, AfterValidator(writable)] | None = Field(
-        default=None, gt=0, le=_DOLLARS_MOST, allow_inf_nan=False
-    )
+    budget_usd: DollarCeiling | None = None
     """The ceiling of a run or batch in US dollars."""
 
-    budget_tokens: int | None = Field(default=None, gt=0, le=_TOKENS_MOST)
+    budget_tokens: TokenCeiling | None = None
     """The ceiling of a run or batch in tokens, read and written."""
 
     api_batch_seconds: float = Field(default=5.0, gt=0, le=3_600)
@@ -110,6 +107,19 @@ class Settings(BaseSettings):
 
     api_batch_poll_seconds: float = Field(default=10.0, gt=0, le=limits.API_BATCH_POLL_SECONDS)
     """How long until a Message Batch is asked after for the first time; later ever more seldom."""
+
+    cluster_retry_lost: int = Field(default=0, ge=0, lt=limits.LOST_NODES)
+    """How often work whose node of a cluster was lost is done again, as a dispatch of its own. What it had done until
+    then stands: model calls are paid for, and files that it wrote are there."""
+
+    cluster_near: dict[str, list[str]] = {}
+    """Of a file or folder of the workspace the workers (name, address or host) that are to be preferred for it."""
+
+    cluster_listen: str | None = None
+    """The address of this machine under which nodes reach it; by default that by which it reaches the scheduler."""
+
+    cluster_plain: bool = False
+    """Allow a scheduler that is neither encrypted nor on this machine."""
 
     roles: dict[str, RoleSettings] = {}
     """By `default`, `lead` or the name of a specialist."""
@@ -133,6 +143,10 @@ class Settings(BaseSettings):
         turns = limits.LEAD_TURNS if name == LEAD else limits.AGENT_TURNS
         ours = RoleSettings(turns=turns, max_tokens=limits.MODEL_OUTPUT_TOKENS)
         return self.roles.get(name, RoleSettings()).over(self.roles.get(DEFAULT, RoleSettings())).over(ours)
+
+    def chosen_workers(self, given: int | None = None) -> int | None:
+        """How many specialists somebody asked for; None where nobody did, and a cluster says how many it takes."""
+        return given if given is not None else self.workers if "workers" in self.model_fields_set else None
 
     def price_list(self) -> PriceList:
         return public_prices().with_own(self.prices)

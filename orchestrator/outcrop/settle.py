@@ -34,6 +34,8 @@ class Observed:
     is_read_out: bool = True
     transcript_error: str | None = None
     spawn_error: str | None = None
+    lost: str | None = None
+    """Where it ran is gone, and why nobody knows how it ended."""
 
     @property
     def completion(self) -> Completion | None:
@@ -52,6 +54,8 @@ def status_of(seen: Observed) -> Status:
         return "protocol_error"
     if seen.ended_by == "timeout":
         return "timeout"
+    if seen.lost:
+        return "crashed"
     if seen.over:
         return "failed"
     if seen.exit and seen.exit.signal and not seen.signals_sent:
@@ -73,6 +77,8 @@ def errors_of(seen: Observed, status: Status) -> list[str]:
     elif status == "protocol_error" and seen.scanner.fault:
         more = f" ({seen.scanner.fault_count} such lines)" if seen.scanner.fault_count > 1 else ""
         errors.append(f"{seen.scanner.fault}{more}")
+    elif status == "crashed" and seen.lost:
+        errors.append(seen.lost)
     elif status == "crashed" and seen.exit and seen.exit.signal:
         errors.append(f"ended by {signal_name(seen.exit.signal)} without a completion")
     elif status == "failed" and seen.over:

@@ -33,14 +33,16 @@ class SpillStore:
         return target
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Make a file of mode 0600 whatever the umask is, and have it on disk before returning. Raises OSError."""
+def write_private(path: Path, data: bytes, *, is_flushed: bool = True) -> None:
+    """Make a file of mode 0600 whatever the umask is, and have it on disk before returning, unless what it says stands
+    elsewhere too. Raises OSError."""
     descriptor = open_private(path)
     try:
         view = memoryview(data)
         while view:
             view = view[os.write(descriptor, view) :]
-        os.fsync(descriptor)
+        if is_flushed:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -81,7 +81,7 @@ class Watch:
             child.close()
         self._seen.exit = child.exited.result() if child.exited.done() else None
         self._look(reader)
-        self._seen.over = child.over
+        self._seen.over, self._seen.lost = child.over, child.lost
         self._seen.stderr = reader.stderr.text()
         self._seen.transcript_error = reader.transcript_error
         if self._seen.stderr:

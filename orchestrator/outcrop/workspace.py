@@ -26,7 +26,7 @@ class Workspace:
         given = Path(folder)
         try:
             self.folder = given.resolve(strict=True)
-        except OSError as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise WorkspaceError(
                 f"{given}: the workspace does not exist; make the folder or choose another --workspace"
             ) from error

@@ -214,6 +214,18 @@ class LaunchError(OutcropError):
     kind = "launch"
 
 
+class NodeLostError(LaunchError):
+    """The node of a cluster that was to start a process was lost before it said what came of it."""
+
+    kind = "node_lost"
+
+
+class ClusterError(OutcropError):
+    """A cluster is not there, or its nodes cannot do the work of this workspace."""
+
+    kind = "cluster"
+
+
 class ProtocolError(OutcropError):
     """Bytes that are not protocol 1; `field` names the first fault where there is one."""
 

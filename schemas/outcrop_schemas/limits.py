@@ -33,6 +33,7 @@ ARTIFACT_SECONDS = 20.0
 # --- a specialist's own budget ---------------------------------------------------------------------------------------
 SPECIALIST_RESULT_CHARS = 2_000
 COMPLETE_LIST_RECORDS = 20
+TOLD_ENTRIES = 10
 # A sheet of a laboratory with sixty elements and its labels is an ordinary table.
 SMALL_TABLE_COLUMNS = 80
 ANSWER_CHARS = 1_200
@@ -53,6 +54,8 @@ CACHED_FROM_BYTES = 128 << 10
 TABLE_CACHE_BYTES = 8 << 30
 UNPACKED_BYTES = 4 << 30
 TOOL_RESULT_CHARS = 60_000
+TOOL_RESULT_SHARE = 0.2
+FACTS_TEXT_CHARS = 2_000_000
 EXPRESSION_CHARS = 2_000
 EXPRESSION_TERMS = 500
 EXPRESSION_DEPTH = 100
@@ -74,8 +77,10 @@ WINDOW_TOKENS_MOST = 10_000_000
 COMPACT_AT = 0.7
 COMPACT_FORCED_AT = 0.9
 COMPACT_TARGET = 0.5
+COMPACT_TURNS = 4
 KEPT_TURNS = 6
 CACHED_PRICE = 0.1
+WRITTEN_PRICE = 5.0
 RESULT_SHARE_WARNED = 0.3
 SUMMARY_OF_WORK_CHARS = 6_000
 SUMMARISED_RESULT_CHARS = 2_000
@@ -83,6 +88,7 @@ SUMMARY_SHARE = 0.15
 FACTS_SHARE = 0.15
 FACTS_TOKENS_LEAST = 2_000
 FACTS_SHARE_MOST = 0.25
+FACTS_PART = 0.5
 FACTS_OF_A_RESULT = 2_000
 FACTS_KNOWN = 20_000
 STALE_RESULT_CHARS = 4_000
@@ -143,11 +149,20 @@ RETRY_AFTER_SECONDS = 120.0
 DISPATCH_MEMORY_BYTES = 8 << 30
 DISPATCH_PROCESSES = 512
 NURSERY_STARTS = 5
+COLD_STARTS = 3
 NURSERY_ANSWER_SECONDS = 5.0
 OPEN_DISPATCHES = 10_000
 EVENTS_WAITING = 1_000
 DURATIONS_KEPT = 1_000
 STARTS_AT_A_TIME = 4
+NODE_FRAME_BYTES = 256 * 1024
+NODE_HELLO_SECONDS = 10.0
+LOST_NODES = 3
+CLUSTER_CONNECT_SECONDS = 15.0
+NODE_LOOK_SECONDS = 120.0
+NODE_IDLE_SECONDS = 300.0
+CLUSTER_LOOK_SECONDS = 2.0
+CLUSTER_SPECIALISTS = 256
 RESULTS_IN_HAND = 4
 PIPE_BYTES = 256 * 1024
 STDOUT_BYTES = 512 * 1024 * 1024
@@ -158,6 +173,10 @@ TRANSCRIPT_KEPT_BYTES = 32 * 1024 * 1024
 STDERR_KEPT_BYTES = 64 * 1024
 PROGRESS_PER_SECOND = 10
 JOURNAL_INDEXED_BYTES = 32 * 1024 * 1024
+REPLAY_DIFF_LINES = 60
+REPLAY_DIFF_CHARS = 240
+REPLAY_TEXT_CHARS = 400
+REPLAY_PIECES = 8
 MODEL_LINE_BYTES = 64 * 1024 * 1024
 
 # --- what model calls may cost ---------------------------------------------------------------------------------------
@@ -172,6 +191,8 @@ API_BATCH_POLL_SECONDS = 300.0
 API_BATCH_HOURS = 26.0
 API_BATCH_WORKERS = 16
 API_BATCH_JOBS = 100
+BATCH_PAGE_FAILED = 1_000
+BATCH_PAGE_GOOD = 200
 
 
 @dataclass(frozen=True)
@@ -292,6 +313,13 @@ LIMITS: tuple[Limit, ...] = (
         "records",
         "outcrop_specialists.completion",
         "a longer list is answered with the field and the reason",
+    ),
+    Limit(
+        "gaps and questions of a specialist",
+        TOLD_ENTRIES,
+        "of each",
+        "outcrop_specialists.telling",
+        "a further one is answered that enough was said",
     ),
     Limit(
         "table that is told whole",
@@ -424,7 +452,21 @@ LIMITS: tuple[Limit, ...] = (
         TOOL_RESULT_CHARS,
         "characters",
         "outcrop_specialists.toolbox",
-        "longer ones go to a file in the scratch folder, with head, tail and path",
+        "a longer one is put aside whole, with head, tail, its weightiest facts and a handle here",
+    ),
+    Limit(
+        "tool result in a small window",
+        TOOL_RESULT_SHARE,
+        "of the usable window",
+        "outcrop_specialists.context.window",
+        "where that is less",
+    ),
+    Limit(
+        "tool result that is searched for facts",
+        FACTS_TEXT_CHARS,
+        "characters",
+        "outcrop_specialists.toolbox",
+        "of a longer one head and tail are shown",
     ),
     Limit(
         "expression",
@@ -506,6 +548,20 @@ LIMITS: tuple[Limit, ...] = (
         "stale results first, then turns",
     ),
     Limit(
+        "turns from a compaction to the next",
+        COMPACT_TURNS,
+        "turns at least",
+        "outcrop_specialists.context.window",
+        "where opening and last turns leave room for them; else no model is asked for the summary",
+    ),
+    Limit(
+        "facts where turns have no room",
+        FACTS_PART,
+        "of their room",
+        "outcrop_specialists.context.window",
+        "the others lie under a handle",
+    ),
+    Limit(
         "a tool in the lead's short list",
         GIST_CHARS,
         "characters",
@@ -525,6 +581,13 @@ LIMITS: tuple[Limit, ...] = (
         "of an uncached one",
         "outcrop.models",
         "for the decision by payback, where neither a setting nor a price says it",
+    ),
+    Limit(
+        "price of a token that is written",
+        WRITTEN_PRICE,
+        "of one that is read",
+        "outcrop_specialists.context.window",
+        "for the decision by payback: what a model's summary costs",
     ),
     Limit(
         "tool results in a window",
@@ -622,7 +685,7 @@ LIMITS: tuple[Limit, ...] = (
         PAGE_CHARS,
         "characters",
         "outcrop_specialists.context.paging",
-        "goes on where it ended",
+        "goes on where it ended; in a small window as much as one read may give",
     ),
     Limit(
         "what was put aside, in records",
@@ -866,6 +929,13 @@ LIMITS: tuple[Limit, ...] = (
         "looked at every half second: status failed",
     ),
     Limit(
+        "cold starts before the nursery",
+        COLD_STARTS,
+        "specialists",
+        "outcrop.launching.nursery",
+        "a run that needs no more never pays for it; a larger batch starts with it",
+    ),
+    Limit(
         "starts of the nursery",
         NURSERY_STARTS,
         "a minute",
@@ -897,6 +967,40 @@ LIMITS: tuple[Limit, ...] = (
         "of `Pool.stream`; further progress is passed over, never the end",
     ),
     Limit("durations kept", DURATIONS_KEPT, "dispatches", "outcrop.statistics", "percentiles are of the last ones"),
+    Limit("frame of a node", NODE_FRAME_BYTES, "bytes", "outcrop.cluster.frames", "a stream is sent in such pieces"),
+    Limit("first word of a node", NODE_HELLO_SECONDS, "s", "outcrop.cluster.relay", "then its connection is closed"),
+    Limit(
+        "nodes lost at one piece of work",
+        LOST_NODES,
+        "nodes",
+        "outcrop.desk",
+        "then it is set aside, whatever cluster_retry_lost allows: status crashed",
+    ),
+    Limit("first look at all nodes", NODE_LOOK_SECONDS, "s", "outcrop.cluster.dask", "then the run does not begin"),
+    Limit(
+        "workspace that nobody uses",
+        NODE_IDLE_SECONDS,
+        "s",
+        "outcrop.cluster.node",
+        "then its node gives up the nursery that it kept for it",
+    ),
+    Limit(
+        "connection to a scheduler", CLUSTER_CONNECT_SECONDS, "s", "outcrop.cluster.dask", "then the run does not begin"
+    ),
+    Limit(
+        "look at the nodes of a cluster",
+        CLUSTER_LOOK_SECONDS,
+        "s",
+        "outcrop.cluster.dask",
+        "how often it is seen how many specialists they take",
+    ),
+    Limit(
+        "specialists on a cluster",
+        CLUSTER_SPECIALISTS,
+        "at a time",
+        "outcrop.cluster.dask",
+        "however many threads its nodes have; fewer with --workers",
+    ),
     Limit("starts", STARTS_AT_A_TIME, "at a time", "outcrop.desk", "others wait; no time of theirs is counted"),
     Limit("results in hand", RESULTS_IN_HAND, "at a time", "outcrop.hands", "capped and spilled one after the other"),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
@@ -924,6 +1028,28 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.records",
         "a smaller one is looked at each time it is opened",
     ),
+    Limit(
+        "lines of a difference",
+        REPLAY_DIFF_LINES,
+        "lines of each segment",
+        "outcrop.prompt_diff",
+        "of a prompt that `replay --verify` rebuilt otherwise; the number of others is told",
+    ),
+    Limit(
+        "line of a difference",
+        REPLAY_DIFF_CHARS,
+        "characters",
+        "outcrop.prompt_diff",
+        "of a longer one what is around the place that differs",
+    ),
+    Limit(
+        "text of a step",
+        REPLAY_TEXT_CHARS,
+        "characters",
+        "outcrop.stepping",
+        "what was said, called or given back, in the walk of `replay --step`; more is cut",
+    ),
+    Limit("texts of a step", REPLAY_PIECES, "entries", "outcrop.stepping", "the number of others is told"),
     Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are passed over"),
     Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.gateway", "a longer one ends the channel"),
     Limit(
@@ -972,5 +1098,19 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.batch",
         "so that one Message Batch has the turns of many",
+    ),
+    Limit(
+        "failed jobs on the page of a batch",
+        BATCH_PAGE_FAILED,
+        "jobs",
+        "outcrop.batch_results",
+        "further ones are counted; results.jsonl has all",
+    ),
+    Limit(
+        "jobs that were done on the page of a batch",
+        BATCH_PAGE_GOOD,
+        "jobs",
+        "outcrop.batch_results",
+        "further ones are counted; results.jsonl has all",
     ),
 )

@@ -134,7 +134,9 @@ class ModelRequest(_Frozen):
     """What is asked of a model; the gateway adds the model's name and `max_tokens`.
 
     `tail_blocks` says how many blocks at the end of the last user message will be others in the next request: a hint
-    for caching. `purpose` tells a turn of the work from a summary of it. Neither is part of what is said.
+    for caching. `purpose` tells a turn of the work from a summary of it. `whole_results` has the results of the last
+    turn that stand cut in the request, by the ids of their calls, as they were given. None of this is part of what is
+    said.
     """
 
     system: str
@@ -144,15 +146,20 @@ class ModelRequest(_Frozen):
     tool_choice: ToolChoice | None = None
     tail_blocks: int = Field(default=0, exclude=True, ge=0)
     purpose: Literal["turn", "compaction"] = Field(default="turn", exclude=True)
+    whole_results: dict[str, str] = Field(default={}, exclude=True)
 
     def tools_seen(self) -> list[ToolSchema]:
         """The tools that the prompt holds: all but those that were deferred and not found so far."""
         found = {name for message in self.messages for block in message.content for name in tools_found(block)}
         return [tool for tool in self.tools if not tool.defer_loading or tool.name in found]
 
+    def as_json(self) -> dict[str, Any]:
+        """The request as JSON values."""
+        return self.model_dump(mode="json", exclude_none=True)
+
     def as_bytes(self) -> bytes:
         """The request as compact JSON: what is recorded, hashed and compared."""
-        return wire.dumps(self.model_dump(mode="json", exclude_none=True))
+        return wire.dumps(self.as_json())
 
 
 class Usage(_Frozen):

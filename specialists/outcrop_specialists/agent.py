@@ -28,13 +28,14 @@ from outcrop_schemas.messages import (
     Usage,
 )
 from outcrop_schemas.protocol import WindowSettings
-from outcrop_specialists.completion import COMPLETE, complete_tool, first_fault
+from outcrop_specialists.completion import COMPLETE, complete_tool, error_text, first_fault
 from outcrop_specialists.context.checkpoint import CHECKPOINT, OnCheckpoint, Phases, told_to_nobody
 from outcrop_specialists.context.compaction import Compactor
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.summary import request_for_summary
 from outcrop_specialists.context.window import ContextWindow
 from outcrop_specialists.server_calls import is_call
+from outcrop_specialists.shrinking import whole_of
 from outcrop_specialists.tools.registry import projection_of
 from outcrop_specialists.turns import (
     appended,
@@ -123,7 +124,7 @@ class Agent:
         self._window = ContextWindow(settings, compactor, max_turns)
         self._phases = Phases(compactor, on_checkpoint)
         self._summaries = Usage()
-        self._complete_tool = complete_tool(answer)  # type: ignore[arg-type]
+        self._complete_tool = complete_tool(answer)
         self._texts: list[str] = []
         self._messages = [Message(role="user", content=[TextBlock(text=text) for text in opening])]
         self._calls: Counter[bytes] = Counter()
@@ -171,8 +172,10 @@ class Agent:
         shorter = await self._window.fitting(request, self._messages)
         if shorter:
             await self._phases.after_compaction(self._messages, shorter)
+            # Nobody has seen them so far, so they are recorded nowhere else.
+            whole = whole_of(self._messages, shorter)
             self._messages = shorter
-            request = self._with(self._texts)
+            request = self._with(self._texts).model_copy(update={"whole_results": whole})
         try:
             return await self._asked(request)
         except ContextOverflowError:
@@ -293,9 +296,3 @@ class Agent:
             return ToolAnswer(await self._toolbox.call(call.name, call.input, call.id))
         except OutcropError as error:
             return ToolAnswer(error_text(error.kind, str(error), field=getattr(error, "field", None)), is_error=True)
-
-
-def error_text(kind: str, message: str, *, field: str | None = None) -> str:
-    """A typed error as a model sees it."""
-    error = {"type": kind, "message": message, **({"field": field} if field else {})}
-    return wire.dumps({"error": error}).decode()

@@ -26,6 +26,8 @@ class ChannelModel:
         self._number += 1
         # What is said about the request is no part of it.
         about = b',"tail_blocks":%d,"purpose":%s' % (request.tail_blocks, wire.dumps(request.purpose))
+        if request.whole_results:
+            about += b',"whole_results":%s' % wire.dumps(request.whole_results)
         line = b'{"id":%d,"request":%s%s}\n' % (self._number, request.as_bytes(), about)
         if len(line) > limits.MODEL_LINE_BYTES:
             raise ModelError(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from outcrop_schemas import limits
+from outcrop_schemas import limits, wire
 from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import Artifact, Evidence
+from outcrop_specialists.telling import Gap
 
 COMPLETE = "complete"
 
@@ -57,7 +59,7 @@ class SpecialistAnswer(_Answer):
         description="Figures of the summary and findings, each so that it can be computed again from its table. "
         "Figures of tools are known already; give those that you combined or took from elsewhere.",
     )
-    gap: dict[str, Any] | None = Field(default=None, description="A missing capability: what and why.")
+    gap: Gap | None = Field(default=None, description="What is missing, of a capability_gap.")
     errors: Sentences = []
 
 
@@ -77,6 +79,7 @@ class LeadAnswer(_Answer):
     blockers: Sentences = Field(default=[], description="What could not be done, with the words of the objective.")
 
 
+@cache
 def complete_tool(answer: type[_Answer]) -> ToolSchema:
     """The `complete` tool as a model sees it."""
     return ToolSchema(
@@ -88,6 +91,12 @@ def complete_tool(answer: type[_Answer]) -> ToolSchema:
 
 def checked(schema: type[T], arguments: Mapping[str, Any]) -> T:
     """Arguments of a call as their schema has them. Raises ArgumentError with the first field that does not pass."""
+    for name, value in arguments.items():
+        try:
+            wire.dumps([name, value])
+        except ValueError as error:
+            field = name.encode("utf-8", "backslashreplace").decode()
+            raise ArgumentError(field, "holds what is no UTF-8 text or no number") from error
     try:
         return schema.model_validate(dict(arguments))
     except ValidationError as error:
@@ -98,3 +107,10 @@ def first_fault(error: ValidationError) -> tuple[str, str]:
     """The first field that does not pass, and the reason."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return ".".join(map(str, fault["loc"])) or "completion", fault["msg"]
+
+
+def error_text(kind: str, message: str, *, field: str | None = None) -> str:
+    """A typed error as a model sees it. It may quote what is not UTF-8."""
+    message = message.encode("utf-8", "backslashreplace").decode()
+    error = {"type": kind, "message": message, **({"field": field} if field else {})}
+    return wire.dumps({"error": error}).decode()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from outcrop_schemas.errors import PathError
 
+_SHOWN_CHARS = 200
+
 
 def resolve_inside(workspace: Path, path: str | Path) -> Path:
     """The absolute, link-free form of `path` (relative ones start at the workspace). Raises PathError if outside."""
@@ -14,11 +16,29 @@ def resolve_inside(workspace: Path, path: str | Path) -> Path:
     try:
         str(given).encode()
         absolute = (given if given.is_absolute() else workspace / given).resolve()
+        _looked_at(absolute)
     except (OSError, ValueError, RuntimeError) as error:
-        raise PathError(repr(str(path))[:200], f"is not a path: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise PathError(repr(str(path)[:_SHOWN_CHARS]), f"is not a path: {reason}") from error
     if not absolute.is_relative_to(workspace):
         raise PathError(path, f"is outside the workspace {workspace}; copy it there or choose another --workspace")
     return absolute
+
+
+def leads_out(workspace: Path, path: Path) -> bool:
+    """Whether `path` is outside the workspace (which is given without links), or a link that leads nowhere."""
+    try:
+        return not path.resolve(strict=path.is_symlink()).is_relative_to(workspace)
+    except (OSError, RuntimeError):
+        return True
+
+
+def _looked_at(absolute: Path) -> None:
+    """Raises OSError for what no file can be called, and for links that go round in a circle."""
+    try:
+        absolute.stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return  # it could be a path
 
 
 def data_file(workspace: Path, path: str | Path) -> Path:

@@ -27,9 +27,11 @@ from outcrop_specialists.context.checkpoint import CHECKPOINT
 from outcrop_specialists.context.selection.offering import ALWAYS, FIND_TOOLS, Offering
 from outcrop_specialists.context.skills import READ_SKILL, SkillArguments, read_skill
 from outcrop_specialists.context.store import Store
-from outcrop_specialists.context.window import READ_RESULT, ReadArguments, read_result
+from outcrop_specialists.context.window import READ_RESULT, ReadArguments, page_chars, read_result, result_chars
 from outcrop_specialists.reading.tables import tables_read
 from outcrop_specialists.shortening import shortened
+from outcrop_specialists.shrinking import left_out
+from outcrop_specialists.telling import ASK, REPORT_GAP, Gap, Question, Told
 from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
 from outcrop_specialists.tools.registry import family_of
 
@@ -62,6 +64,7 @@ class SpecialistToolbox:
         self.artifacts: dict[str, Artifact] = {}
         self.claims: list[Claim] = []
         self.summaries: list[str] = []
+        self.told = Told()
         # Tools share process-wide state (matplotlib, thread pools), so one runs at a time.
         self._one_at_a_time = asyncio.Lock()
 
@@ -75,9 +78,13 @@ class SpecialistToolbox:
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         """Run one tool; its result as JSON text. Raises OutcropError for what the model may mend."""
         if name == READ_RESULT.name:
-            return await asyncio.to_thread(read_page, self._store, arguments)
+            return await asyncio.to_thread(read_page, self._store, arguments, self._context.window_tokens)
         if name == READ_SKILL.name:
-            return await asyncio.to_thread(skill_page, self._context.workspace, arguments)
+            context = self._context
+            return await asyncio.to_thread(skill_page, context.workspace, arguments, context.window_tokens)
+        if name in (REPORT_GAP.name, ASK.name):
+            told = checked(Gap, arguments) if name == REPORT_GAP.name else checked(Question, arguments)
+            return wire.dumps(self.told.take(told)).decode()
         if name == FIND_TOOLS.name and self._offering:
             return self._offering.find(arguments)
         tool = self._tools.get(name)
@@ -92,41 +99,46 @@ class SpecialistToolbox:
         self.artifacts.update({artifact.path: artifact for artifact in result.artifacts})
         self.claims += [claim for claim in result.claims if claim not in self.claims]
         text = wire.dumps(result.as_json()).decode()
-        return text if tool.pages else bounded(text, self._store)
+        return text if tool.pages else bounded(text, self._store, result_chars(self._context.window_tokens))
 
 
 def schemas_of(tools: Iterable[Tool], *, has_skills: bool = False, is_deferring: bool = False) -> list[ToolSchema]:
-    """What a specialist with these tools is offered; the agent loop carries out `checkpoint`, and adds `complete`.
+    """What a specialist with these tools is offered, and what each always is; the agent loop carries out `checkpoint`,
+    and adds `complete`.
 
     With `is_deferring` many tools, but for those that are always there, are left to the search of the model's server.
     """
     schemas = [tool.schema() for tool in tools]
     if is_deferring and len(schemas) > limits.TOOLS_ALL_OFFERED:
         schemas = [one if one.name in ALWAYS else one.model_copy(update={"defer_loading": True}) for one in schemas]
-    return [*schemas, READ_RESULT, *([READ_SKILL] if has_skills else []), CHECKPOINT]
+    return [*schemas, READ_RESULT, *([READ_SKILL] if has_skills else []), CHECKPOINT, REPORT_GAP, ASK]
 
 
-def bounded(text: str, store: Store) -> str:
-    """A result within the limit; a longer one is put aside whole, with its head, its tail and its handle here."""
-    if len(text) <= limits.TOOL_RESULT_CHARS:
+def bounded(text: str, store: Store, most: int = limits.TOOL_RESULT_CHARS) -> str:
+    """A result of at most `most` characters; a longer one is put aside whole: here are its handle, head and tail, and
+    the weightiest of the facts between them."""
+    if len(text) <= most:
         return text
     try:
         aside = f"all of it: read_result {store.put(text)}"
     except SpillError as error:
         aside = f"it could not be put aside: {error}; ask for less at a time"
-    shown = {"too_long": f"{len(text)} characters; {aside}", "head": text[:_SHOWN_CHARS], "tail": text[-_SHOWN_CHARS:]}
-    return wire.dumps(shown).decode()
+    side = min(_SHOWN_CHARS, most // 4)
+    head, tail = text[:side], text[-side:]
+    between = left_out(text, head, tail, side)[0] if len(text) <= limits.FACTS_TEXT_CHARS else []
+    shown = {"too_long": f"{len(text)} characters; {aside}", "head": head, "facts": between, "tail": tail}
+    return wire.dumps({name: value for name, value in shown.items() if value}).decode()
 
 
-def skill_page(workspace: Path, arguments: Mapping[str, Any]) -> str:
+def skill_page(workspace: Path, arguments: Mapping[str, Any], window_tokens: int = limits.WINDOW_TOKENS) -> str:
     """What `read_skill` gives. Raises ArgumentError, DataError."""
     asked = checked(SkillArguments, arguments)
-    return wire.dumps(read_skill(workspace, asked.name, asked.file, asked.start)).decode()
+    return wire.dumps(read_skill(workspace, asked.name, asked.file, asked.start, page_chars(window_tokens))).decode()
 
 
-def read_page(store: Store, arguments: Mapping[str, Any]) -> str:
+def read_page(store: Store, arguments: Mapping[str, Any], window_tokens: int = limits.WINDOW_TOKENS) -> str:
     """What `read_result` gives, never so long that it would be put aside again. Raises ArgumentError."""
-    return wire.dumps(read_result(store, checked(ReadArguments, arguments))).decode()
+    return wire.dumps(read_result(store, checked(ReadArguments, arguments), page_chars(window_tokens))).decode()
 
 
 def run_tool(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:

@@ -23,6 +23,7 @@ from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
 from outcrop_specialists.table_fit import FIT, FitArguments, fit_table
+from outcrop_specialists.telling import Gap
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
@@ -154,14 +155,20 @@ def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answ
         artifacts.setdefault(path, artifact)
     cited = claims_cited([answer.summary, *answer.findings], toolbox.claims)
     claims = list(answer.claims) + [claim for claim in cited if claim not in answer.claims]
-    fields = answer.model_dump(exclude={"artifacts", "claims"})
+    fields = answer.model_dump(exclude={"artifacts", "claims", "gap", "blockers"})
     return Completion(
         dispatch_id=request.dispatch_id,
         artifacts=[_placed(request, artifact) for artifact in artifacts.values()],
         claims=[claim.model_dump(exclude_defaults=True) for claim in claims[: limits.CLAIMS_CHECKED]],
         usage={"turns": end.turns},
+        gap=_gap(answer.gap or toolbox.told.gap()),
+        blockers=[*answer.blockers, *toolbox.told.blockers()],
         **fields,
     )
+
+
+def _gap(gap: Gap | None) -> dict[str, Any] | None:
+    return gap.model_dump(exclude_none=True) if gap else None
 
 
 def _unfinished(request: Dispatch, toolbox: SpecialistToolbox, reason: str) -> Completion:
@@ -173,6 +180,8 @@ def _unfinished(request: Dispatch, toolbox: SpecialistToolbox, reason: str) -> C
         results={},
         artifacts=[_placed(request, artifact) for artifact in toolbox.artifacts.values()],
         findings=toolbox.summaries[-limits.LIST_ENTRIES :],
+        gap=_gap(toolbox.told.gap()),
+        blockers=toolbox.told.blockers(),
         errors=[reason],
     )
 

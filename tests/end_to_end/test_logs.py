@@ -46,7 +46,10 @@ def test_runs_tell_what_they_take_and_how_they_ended(outcrop: Command, runs: lis
 
 def test_a_log_tells_each_dispatch_its_calls_and_what_went_wrong(outcrop: Command, runs: list[str]) -> None:
     lines = said(outcrop("log", runs[0], "--json"))["lines"]
-    assert next(line["what"] for line in lines if line["agent"] == "lead") == "begins a run"
+    of_lead = [line["what"] for line in lines if line["agent"] == "lead"]
+    assert of_lead[:3] == ["begins a run", "turn 1", "given back: list_files"]
+    ends = said(outcrop("log", runs[0], "--tool", "complete", "--json"))["lines"]
+    assert {line["status"] for line in ends} == {"ok"}
     dispatch = next(line["agent"] for line in lines if line["what"].startswith("begins: "))
     of_it = said(outcrop("log", runs[0], "--dispatch", dispatch[:5], "--json"))["lines"]
     assert {line["agent"] for line in of_it} == {dispatch}
@@ -100,6 +103,12 @@ def test_two_runs_are_compared(outcrop: Command, runs: list[str]) -> None:
     assert found["objective"]["change"] == "same"
     assert found["data one.csv"]["change"] == "only_first"
     assert found["data two.csv"]["change"] == "only_second"
+    # What was made of the one is compared with what was made of the other.
+    figures = {what.partition(" in ")[0]: each for what, each in found.items() if what.startswith("figure ")}
+    assert {each["change"] for each in figures.values()} <= {"same", "changed"}
+    granite, shale = (figures[f"figure mean of Cu_ppm rock = {rock}"] for rock in ("granite", "shale"))
+    assert (granite["change"], shale["change"]) == ("same", "changed")
+    assert any(what == "artifact results/{data 1}_summarize.csv" for what in found)
     assert found["status"] == {"what": "status", "change": "same", "first": "success", "second": "success"}
     same = said(outcrop("diff", runs[0], runs[0], "--json"))["differences"]
     assert {each["change"] for each in same} == {"same"}

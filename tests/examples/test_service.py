@@ -8,8 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,9 @@ def test_a_cancelled_job_is_told_and_the_service_goes_on(service: Service) -> No
     assert ask(f"{url}/health")[1]["running"] == 0
 
 
-def test_of_many_requests_each_is_answered_or_refused_and_the_end_is_in_order(service: Service) -> None:
+def test_of_many_requests_each_is_answered_or_refused_and_the_end_is_in_order(
+    service: Service, record_property: Callable[[str, object], None]
+) -> None:
     url, process = service
     clients, each = (50, 10) if "OUTCROP_LONG" in os.environ else (20, 2)
 
@@ -117,21 +120,27 @@ def test_of_many_requests_each_is_answered_or_refused_and_the_end_is_in_order(se
             said.append("busy" if status == 503 else outcome_of(url, taken["number"])["state"])
         return said
 
+    # What the first job brings with it stays: modules, the probe's answer.
+    assert outcome_of(url, ask(f"{url}/jobs", "POST", JOB)[1]["number"])["state"] == "success"
     before = ask(f"{url}/health")[1]["rss_bytes"]
     with ThreadPoolExecutor(clients) as threads:
         said = Counter(state for states in threads.map(client, range(clients)) for state in states)
     assert said.total() == clients * each
-    assert set(said) <= {"success", "busy", "pool_busy"}
+    assert set(said) <= {"success", "busy"}
     assert said["success"] >= 8
     told = ask(f"{url}/statistics")[1]
-    assert told["statuses"] == {"success": said["success"]}
+    assert told["statuses"] == {"success": said["success"] + 1}
     assert told["waiting"] == told["running"] == 0
-    assert ask(f"{url}/health")[1]["rss_bytes"] - before < 64 * 2**20
+    grown = ask(f"{url}/health")[1]["rss_bytes"] - before
+    assert grown < 32 * 2**20
 
     assert [ask(f"{url}/jobs", "POST", JOB)[0] for _ in range(3)] == [202, 202, 202]
     family = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGTERM)
+    told_at = time.monotonic()
     assert process.wait(30) in (0, -signal.SIGTERM)
+    drained = time.monotonic() - told_at
+    record_property("figures", f"{dict(said)}, grown by {grown / 1e6:.1f} MB, ended {drained:.1f} s after SIGTERM")
     psutil.wait_procs(family, timeout=10)
     assert not any(map(is_alive, family))
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from outcrop.batch import UNKNOWN, Batch, Line, Standing, read_jobs
+from outcrop.batch import Batch, Line, Standing, read_jobs
+from outcrop.batch_resume import UNKNOWN
 from outcrop.models.scripted import turn
 from outcrop.records import read
 from outcrop.recovery import open_run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 from outcrop.batch import Batch, Line, Standing, read_jobs
-from outcrop.jobs import over_files
+from outcrop.jobs import over_files, write_jobs
 from outcrop.models.scripted import turn
 from outcrop.records import read
+from outcrop.workspace import Workspace
 from outcrop_schemas.errors import UnknownNameError, UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, TextBlock
 from outcrop_schemas.outcome import RunOutcome
@@ -49,7 +51,7 @@ def write(workspace: Path, *jobs: dict[str, Any]) -> Path:
     return path
 
 
-def statuses(outcomes: dict[int, RunOutcome]) -> dict[int, str]:
+def statuses(outcomes: Mapping[int, RunOutcome]) -> dict[int, str]:
     return {number: outcome.status for number, outcome in outcomes.items()}
 
 
@@ -93,6 +95,16 @@ def test_one_objective_over_many_files(workspace: Path) -> None:
         over_files("x", ["*.xlsx"], workspace)
     with pytest.raises(UsageError, match=r"\{Au\}"):
         over_files("mean of {Au}", ["b.csv"], workspace)
+
+
+async def test_offline_the_name_of_a_file_in_a_template_means_the_file(workspace: Path) -> None:
+    (workspace / "assays").mkdir()
+    for name in ("trench_2", "north"):
+        (workspace / "assays" / f"{name}.csv").write_text("sample,Au\na,1\nb,2\nc,6\n")
+    jobs = write_jobs(Workspace(workspace), "summarise Au of {stem}", ["assays/*.csv"])
+    found = await Batch(jobs, workspace=workspace, workers=2).start()
+    assert statuses(found.outcomes) == {1: "success", 2: "success"}
+    assert all("mean 3" in outcome.summary for outcome in found.outcomes.values())
 
 
 async def test_jobs_of_higher_priority_begin_first(workspace: Path) -> None:

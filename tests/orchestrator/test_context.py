@@ -70,28 +70,33 @@ class Counting:
         return turn(("query_data", {"path": "assays.csv", "operation": "head", "n": looked}), turn_id=f"t{number}")
 
 
-async def run_in_a_small_window(workspace: Path, *, is_free: bool) -> tuple[RunOutcome, Counting]:
+async def run_in_a_small_window(
+    workspace: Path, *, is_free: bool, filled: float = 0.88, looks: int = 12
+) -> tuple[RunOutcome, Counting]:
     rows = "".join(f"S{number:04d},{number % 7}.{number % 90},granite\n" for number in range(400))
     (workspace / "assays.csv").write_text(f"sample,Au,rock\n{rows}")
     first = await Run("look", ["assays.csv"], workspace=workspace, model=Counting(is_free=True, looks=0)).start()
     [_, specialist] = agents_of(record := open_run_of(first))
-    # So small that beside the schemas of the tools there is room for a few turns only.
-    room = int(steps_of(record, specialist)[0].total / 0.88) + limits.MODEL_OUTPUT_TOKENS
+    # So small that the schemas of the tools fill that share of it.
+    room = int(steps_of(record, specialist)[0].total / filled) + limits.MODEL_OUTPUT_TOKENS
     settings = Settings(roles={"analytics": {"window_tokens": room, "tools": "all"}})
-    model = Counting(is_free=is_free)
+    model = Counting(is_free=is_free, looks=looks)
     outcome = await Run("look", ["assays.csv"], workspace=workspace, model=model, settings=settings).start()
     return outcome, model
 
 
-@pytest.mark.parametrize("is_free", [True, False])
-async def test_a_compacted_run_is_rebuilt_byte_for_byte(workspace: Path, is_free: bool) -> None:
-    outcome, model = await run_in_a_small_window(workspace, is_free=is_free)
+@pytest.mark.parametrize(("is_free", "filled"), [(True, 0.88), (False, 0.88), (False, 0.78), (True, 0.78)])
+async def test_a_compacted_run_is_rebuilt_byte_for_byte(workspace: Path, is_free: bool, filled: float) -> None:
+    outcome, model = await run_in_a_small_window(
+        workspace, is_free=is_free, filled=filled, looks=12 if filled > 0.8 else 36
+    )
     assert outcome.status == "success", outcome.errors
     run = open_run_of(outcome)
     asked = [request for request in model.requests if any(EARLIER in str(m.content) for m in request.messages)]
     assert asked, "it was compacted"
     summaries = [step for name in agents_of(run) for step in steps_of(run, name) if step.purpose == "compaction"]
-    assert bool(summaries) == (not is_free), "a model that costs sums up itself, one that is free is not asked"
+    # One that is free is not asked, and one that costs neither where the next turn would need a summary again.
+    assert bool(summaries) == (not is_free and filled < 0.8), "a model that costs sums up itself"
     assert [(one.agent, one.difference) for one in await asyncio.to_thread(verify, run) if one.difference] == []
 
 

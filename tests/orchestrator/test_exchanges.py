@@ -155,6 +155,23 @@ def test_a_piece_is_written_once_whoever_puts_it(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
 
 
+def test_pieces_are_read_as_far_as_they_are_asked_for(tmp_path: Path) -> None:
+    """A long run's first turns are there at once; what is written meanwhile is found, what is torn is not there."""
+    first, second, third = BlockWriter(tmp_path).put({"a": 1}, {"b": 2}, {"c": 3})
+    path = tmp_path / FILE_NAME
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + b"what nobody reads" * 1_000 + lines[1][:-5])
+    blocks = Blocks(tmp_path)
+    assert blocks.get(first) == {"a": 1}
+    with pytest.raises(ValueError, match="is not recorded"):
+        blocks.get(second)
+    path.write_bytes(b"".join(lines[:2]))
+    assert blocks.get(second) == {"b": 2}
+    path.write_bytes(b"".join(lines))
+    assert blocks.get(third) == {"c": 3}
+    assert blocks.get(first) == {"a": 1}
+
+
 async def test_no_key_is_in_anything_that_a_run_leaves(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults = [Fault("status", 529), Fault("status", 400, f"bad header authorization: Bearer {KEY}")]
     script = in_turn(answer(text("I see."), call("complete", status="success", summary="done")))

@@ -239,3 +239,27 @@ def test_a_second_grouping_column_is_refused() -> None:
     assert "HoleType: summarize has no argument for it" in refusal(
         "summarize", "summarise Cu by rock type and hole type"
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "clause"),
+    [
+        ("assays/trench_2.csv", "summarise Cu of trench_2"),
+        ("north.csv", "summarise Cu in the north"),
+        ("grab-7.csv", "summarise Cu of Grab-7 by rock type"),
+        ("two words.csv", "summarise Cu of two words"),
+    ],
+)
+def test_the_bare_name_of_the_data_file_means_the_file(path: str, clause: str) -> None:
+    table = Profile(path, SOIL.columns, 100)
+    assert arguments("summarize", clause, table)["columns"] == ["Cu"]
+
+
+def test_the_bare_name_of_a_file_that_is_not_given_is_no_file() -> None:
+    assert "trench_2" in refusal("summarize", "summarise Cu of trench_2")
+    assert "north" in refusal("summarize", "summarise Cu in the north")
+
+
+def test_a_column_with_the_name_of_the_file_stays_a_column() -> None:
+    table = Profile("cu.csv", SOIL.columns, 100)
+    assert arguments("summarize", "mean of Cu", table)["columns"] == ["Cu"]

@@ -283,6 +283,45 @@ async def test_files_are_put_in_the_place_of_the_inputs_that_they_fit(workspace:
         await follow(plan, workspace, "a2.csv")
 
 
+async def test_a_mapping_may_name_the_file_that_it_is_for(workspace: Path) -> None:
+    write(workspace / "assays.csv", ROWS)
+    write(workspace / "rocks.csv", [("granite", 2.7), ("schist", 2.8)], "rock,density\n")
+    merge = {"path": "assays.csv", "right_path": "rocks.csv", "on": ["rock"], "cardinality": "many_to_one"}
+    lead = [turn(dispatch("analytics", "join", "assays.csv", "rocks.csv"), turn_id="l1"), done("answered")]
+    work = [
+        turn(("merge_datasets", merge), turn_id="a1"),
+        lambda request: turn(("summarize", {"path": made(request), "columns": ["density"]}), turn_id="a2"),
+        done("joined"),
+    ]
+    plan = await exported(await run(workspace, {"lead": lead, "analytics": work}, ["assays.csv", "rocks.csv"]))
+    (workspace / "sub").mkdir()
+    write(workspace / "a:2.csv", OTHER, "sample,unit,Au_ppm,Cu_ppm\n")
+    write(workspace / "sub" / "r2.csv", [("granite", 3.0), ("schist", 1.0)], "formation,density\n")
+    files = ["a:2.csv", "sub/r2.csv"]
+    with pytest.raises(PlanMismatchError, match="--map FILE:OLD=NEW says"):
+        await follow(plan, workspace, *files)
+    with pytest.raises(PlanMismatchError):
+        await follow(plan, workspace, *files, rock="unit")
+    for given, told in [
+        ({"none.csv:rock": "unit"}, "the files that were given are a:2.csv, sub/r2.csv"),
+        ({"a:2.csv:ruck": "unit"}, "needs no column 'ruck'"),
+        (
+            {"a:2.csv:rock": "unit", "sub/r2.csv:rock": "formation", "a:2.csv:density": "x"},
+            "a:2.csv:density=x: no file",
+        ),
+    ]:
+        with pytest.raises(UsageError, match=told):
+            await follow(plan, workspace, *files, **given)
+    named = {"rock": "none", "a:2.csv:rock": "unit", "./sub/r2.csv:rock": "formation"}
+    with pytest.raises(UsageError, match="--map rock=none: no file"):
+        await follow(plan, workspace, *files, **named)
+    outcome = await follow(plan, workspace, *files, **{name: new for name, new in named.items() if ":" in name})
+    assert outcome.status == "success", outcome.blockers
+    [row] = summary_rows(workspace, outcome)
+    assert float(row["mean"]) == 2.5
+    assert "a:2.csv: rock is unit here" in " ".join(outcome.findings)
+
+
 async def test_a_script_about_a_file_is_named_and_refused_and_one_of_its_own_is_not(workspace: Path) -> None:
     write(workspace / "assays.csv", ROWS)
     own = "print('===RESULT===')\nprint(6 * 7)\nprint('===END_RESULT===')\n"

@@ -253,7 +253,7 @@ def test_the_grace_time_of_a_stubborn_specialist_ends_with_the_orchestrator(work
         time.sleep(1)
     """
     path = program(body)[-1]
-    script = ORCHESTRATOR.replace("command=command)", "command=command, grace=60, timeout=1)")
+    script = ORCHESTRATOR.replace("command=command)", "command=command, grace=60, timeout=5)")
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(workspace), path],
         stdout=subprocess.PIPE,

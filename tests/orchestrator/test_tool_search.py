@@ -46,7 +46,7 @@ from outcrop_specialists.toolbox import schemas_of
 
 Serving = Callable[..., MessagesApi]
 DONE = answer(call("complete", status="success", summary="done", results={}))
-ALWAYS = {"tool_search_tool_bm25", "inspect_dataset", "read_result", "checkpoint", "complete"}
+ALWAYS = {"tool_search_tool_bm25", "inspect_dataset", "read_result", "checkpoint", "report_gap", "ask", "complete"}
 
 
 @pytest.fixture

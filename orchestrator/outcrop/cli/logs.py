@@ -192,10 +192,11 @@ def gc(options: Namespace) -> int:
         ]
         say_json({"removed": options.yes, "runs": listed, "bytes": freed if options.yes else whole, "stay": stay})
         return GOOD
-    table(
-        [(each.run.run_id, age(each.seconds), size(each.bytes), len(each.files)) for each in found],
-        ("run", "age", "size", "result files"),
-    )
+    if found:
+        table(
+            [(each.run.run_id, age(each.seconds), size(each.bytes), len(each.files)) for each in found],
+            ("run", "age", "size", "result files"),
+        )
     for path in files:
         say(f"  {path}")
     for reason in stay:

@@ -110,13 +110,32 @@ def _attach(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="specialists at work at a time (default 2; on a cluster as many as its nodes have threads)",
+    )
+    _backend(parser)
+
+
+def _backend(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--backend",
+        default="local",
+        metavar="local|dask:ADDRESS",
+        help="where specialists are started: here, or by the workers of the Dask cluster whose scheduler is there",
+    )
+
+
 def _map(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--map",
         action="append",
         default=[],
-        metavar="OLD=NEW",
-        help="the column NEW of a data file stands for OLD of the plan",
+        metavar="[FILE:]OLD=NEW",
+        help="the column NEW of the data files, or of FILE, stands for OLD of the plan",
     )
 
 
@@ -134,7 +153,7 @@ def _add_work(commands: Commands) -> None:
     )
     _workspace(run)
     add_settings(run)
-    run.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
+    _workers(run)
     run.add_argument(
         "--pin", action="append", default=[], metavar="KEY=VALUE", help="a fact to keep word for word in every request"
     )
@@ -184,6 +203,7 @@ def _add_work(commands: Commands) -> None:
     dispatch.add_argument(
         "--unconfined", action="store_true", help="no Landlock, no seccomp; limits and supervision stay"
     )
+    _backend(dispatch)
 
     batch = _add(commands, "batch", "work:batch", "run many objectives: a line of JSON, a CSV row or a file each")
     batch.add_argument(
@@ -202,7 +222,7 @@ def _add_work(commands: Commands) -> None:
     )
     _workspace(batch)
     add_settings(batch)
-    batch.add_argument("--workers", type=_positive, metavar="N", help="specialists at work at a time (default 2)")
+    _workers(batch)
     batch.add_argument(
         "--resume", action="store_true", help="go on with the last batch of this file; finished jobs are kept"
     )
@@ -229,6 +249,8 @@ def _add_records(commands: Commands) -> None:
 
     replay = _add(commands, "replay", "records:replay", "walk a finished run from its record; nothing is started")
     replay.add_argument("run", metavar="RUN", help="run id or its beginning, run folder, or `last`")
+    replay.add_argument("--step", action="store_true", help="step by step; on a terminal Enter shows the next one")
+    replay.add_argument("--to", metavar="DISPATCH", help="the steps up to the end of this dispatch, or to this number")
     replay.add_argument(
         "--verify", action="store_true", help="rebuild every prompt and compare it byte for byte with the one sent"
     )

@@ -50,17 +50,29 @@ def say_json(value: Any) -> None:
     _write_json(wire.dumps(value))
 
 
+def say_json_with(head: Mapping[str, Any], name: str, entries: Iterable[Any]) -> None:
+    """The same for an object whose last field is a list of any length: an entry after the other is written."""
+    sys.stdout.flush()
+    _write_text(wire.dumps({**head, name: []}).removesuffix(b"]}"))
+    for number, entry in enumerate(entries):
+        _write_text((b"," if number else b"") + wire.dumps(entry))
+    _write_json(b"]}")
+
+
 def say_json_pretty(value: Any) -> None:
     """One JSON document for reading."""
     _write_json(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
 def _write_json(document: bytes) -> None:
-    # Only strings hold such characters, and there an escape means the same.
-    text = _ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", document.decode())
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode() + b"\n")
+    _write_text(document + b"\n")
     sys.stdout.buffer.flush()
+
+
+def _write_text(part: bytes) -> None:
+    # Only strings hold such characters, and there an escape means the same.
+    sys.stdout.buffer.write(_ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", part.decode()).encode())
 
 
 def table(rows: Iterable[Iterable[object]], header: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from outcrop.cli.boundary import GOOD, Cancelled, run_async
 from outcrop.cli.output import report_run, say, say_json, warn
 from outcrop.cli.records import open_named
 from outcrop.cli.work import pairs, status
+from outcrop.desk import LOCAL
 from outcrop.plans.files import plan_text, read_plan, write_plan
 from outcrop.plans.following import Follow, without_model
 from outcrop.plans.inspecting import export
@@ -85,7 +86,8 @@ def _follow(options: Namespace, get_plan: GetPlan, data: list[str], pins: dict[s
     follows: list[Follow] = []
 
     async def followed() -> RunOutcome:
-        async with without_model(Workspace(options.workspace), settings) as shared:
+        backend = getattr(options, "backend", LOCAL)
+        async with without_model(Workspace(options.workspace), settings, backend=backend) as shared:
             plan = await get_plan(shared)
             follows.append(Follow(plan, data, pairs(options.map, "--map"), pins, watcher))
             return await follows[0].start(shared)

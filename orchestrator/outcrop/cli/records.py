@@ -53,7 +53,13 @@ def show(options: Namespace) -> int:
 
 
 def replay(options: Namespace) -> int:
-    """The same outcomes as when it ran, from the record alone; with --verify the prompts too; --on does it anew."""
+    """The same outcomes as when it ran, from the record alone; step by step, with --verify the prompts too, or anew."""
+    if options.step or options.to is not None:
+        from outcrop.cli.stepping import walk
+
+        if options.on or options.map or options.with_model or options.verify:
+            raise UsageError("--step and --to walk through the record; they go with no other option but --json.")
+        return walk(options)
     if options.on:
         from outcrop.cli.plans import replay_on
 
@@ -218,11 +224,12 @@ def _show_prompt(run: RunRecord, *, as_json: bool) -> int:
     if as_json:
         say_json(request.model_dump(mode="json"))
     else:
-        _say_request(request)
+        say_request(request)
     return GOOD
 
 
-def _say_request(request: ModelRequest) -> None:
+def say_request(request: ModelRequest) -> None:
+    """A whole prompt for reading."""
     say(f"=== system\n{request.system}")
     for tool in request.tools:
         say(f"=== tool {tool.name}\n{tool.description}\n{wire.dumps(tool.input_schema).decode()}")
@@ -242,7 +249,7 @@ def _verify(run: RunRecord, *, as_json: bool) -> int:
     checked = verify(run)
     differing = [one for one in checked if one.difference]
     if as_json:
-        say_json([{"agent": one.agent, "prompts": one.prompts, "difference": one.difference} for one in checked])
+        say_json([one.as_json() for one in checked])
     else:
         for one in checked:
             said = f"differs: {one.difference}" if one.difference else "the same, byte for byte"

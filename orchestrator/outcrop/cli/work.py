@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
 from outcrop.cli.options import settings_of
-from outcrop.cli.output import report_run, say, say_json, spending_line, warn
+from outcrop.cli.output import report_run, say, say_json, say_json_with, spending_line, warn
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
@@ -43,6 +43,7 @@ def run(options: Namespace) -> int:
             pins=pairs(options.pin, "--pin"),
             attach=options.attach,
             watcher=watcher,
+            backend=options.backend,
         )
         try:
             outcome = run_async(work.start())
@@ -136,6 +137,7 @@ async def _dispatch(options: Namespace) -> Outcome:
             watcher=watcher,
             launcher=launcher,
             unconfined=options.unconfined,
+            backend=options.backend,
         ) as pool:
             return await pool.dispatch(
                 options.specialist or _COMMAND,
@@ -172,16 +174,15 @@ def batch(options: Namespace) -> int:
         retry=[status for given in options.retry for status in given.split(",") if status],
         max_failures=options.max_failures,
         api_batch=options.api_batch,
+        backend=options.backend,
         on_job=on_job,
     )
     result = run_async(work.start())
     for bad in (one for one in result.bad_lines if one not in known):
         warn(f"{jobs}, line {bad.number}: {bad.reason}")
-    counts: dict[str, int] = {}
-    for outcome in result.outcomes.values():
-        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+    counts = result.outcomes.statuses
     if options.json:
-        say_json(
+        say_json_with(
             {
                 "run_folder": str(result.run_folder),
                 "results": str(result.results),
@@ -192,8 +193,9 @@ def batch(options: Namespace) -> int:
                 "statuses": counts,
                 "spending": result.spending,
                 "bad_lines": [{"line": bad.number, "reason": bad.reason} for bad in result.bad_lines],
-                "outcomes": [{"line": n, **o.model_dump(mode="json")} for n, o in result.outcomes.items()],
-            }
+            },
+            "outcomes",
+            ({"line": number, **result.outcomes.recorded(number)} for number in result.outcomes),
         )
     else:
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no job was run"

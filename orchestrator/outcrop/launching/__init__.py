@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from outcrop.properties import IsolationSet
 
 LaunchKind = Literal["nursery", "cold"]
 
@@ -26,6 +29,8 @@ class LaunchSpec:
     processes: int
     channel: int | None = None
     bubblewrap: str | None = None
+    data: Sequence[str] = ()
+    """The files that it is about, for who can choose where to start it."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,12 @@ class Child(Protocol):
     kind: LaunchKind
     layers: Mapping[str, str]
     over: str | None
+    lost: str | None
+    """Why nobody knows how it ended: where it ran is gone, and it with it."""
+
+    node: str | None
+    proved: IsolationSet | None
+    """Where it was started by another machine than this one: which, and what was proved of the isolation there."""
 
     @property
     def exited(self) -> Any: ...

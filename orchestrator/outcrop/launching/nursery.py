@@ -28,18 +28,23 @@ _RESTART_SECONDS = 60.0
 
 
 class NurseryLauncher:
-    """Built-in specialists out of the nursery; COMMANDs, and everything while it is not ready, by a cold start."""
+    """Built-in specialists out of the nursery; COMMANDs, and everything while it is not ready, by a cold start.
 
-    def __init__(self, cache: Path) -> None:
+    The nursery takes as much as a few cold starts: unless it is asked for, it is started once there were so many.
+    """
+
+    def __init__(self, cache: Path, *, is_wanted: bool = False) -> None:
         self._cache, self._cold = cache, ColdLauncher()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self._is_ready = False
+        self._is_ready, self._is_wanted = False, is_wanted
+        self._cold_starts = 0
         self._starts: deque[float] = deque(maxlen=limits.NURSERY_STARTS)
         self.ready = asyncio.Event()
 
     def warm(self) -> None:
         """Start the nursery, if it is not there. Raises LaunchError when it has died too often."""
+        self._is_wanted = True
         if self._process is not None:
             return
         now = time.monotonic()
@@ -69,6 +74,9 @@ class NurseryLauncher:
     async def launch(self, spec: LaunchSpec) -> SupervisedChild:
         """Start one process. Raises LaunchError."""
         if spec.argv is not None:
+            return await self._cold.launch(spec)
+        if not self._is_wanted and self._cold_starts < limits.COLD_STARTS:
+            self._cold_starts += 1
             return await self._cold.launch(spec)
         self.warm()
         if not self._is_ready:
@@ -129,4 +137,4 @@ def choose_launcher(kind: Launcher | str, cache: Path) -> Launcher:
         return kind
     if kind == "cold" or not hasattr(os, "pidfd_open"):
         return ColdLauncher()
-    return NurseryLauncher(cache)
+    return NurseryLauncher(cache, is_wanted=kind == "nursery")

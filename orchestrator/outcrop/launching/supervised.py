@@ -15,6 +15,7 @@ from contextlib import ExitStack
 
 from outcrop import session
 from outcrop.launching import ExitInfo, LaunchKind, LaunchSpec, Swept
+from outcrop.properties import IsolationSet
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError
 from outcrop_specialists.guard.confine import read_layers
@@ -89,6 +90,9 @@ class SupervisedChild:
         self.pid = 0
         self.layers: Mapping[str, str] = {}
         self.over: str | None = None
+        self.lost: str | None = None
+        self.node: str | None = None
+        self.proved: IsolationSet | None = None
         self.taken: asyncio.Future[None] = loop.create_future()
         self.started: asyncio.Future[None] = loop.create_future()
         self.exited: asyncio.Future[ExitInfo] = loop.create_future()

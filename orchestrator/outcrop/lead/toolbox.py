@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,15 +16,14 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import Outcome
-from outcrop_schemas.protocol import Offering
-from outcrop_specialists.agent import error_text
-from outcrop_specialists.completion import checked
+from outcrop_schemas.protocol import Offering, WindowSettings
+from outcrop_specialists.completion import checked, error_text
 from outcrop_specialists.context.checkpoint import CHECKPOINT
 from outcrop_specialists.context.skills import READ_SKILL
 from outcrop_specialists.context.store import Store
-from outcrop_specialists.context.window import READ_RESULT
+from outcrop_specialists.context.window import READ_RESULT, result_chars
 from outcrop_specialists.roles import ROLES
-from outcrop_specialists.toolbox import read_page, skill_page
+from outcrop_specialists.toolbox import bounded, read_page, skill_page
 from outcrop_specialists.tools.registry import get_tool
 
 DATA_TOOLS = ("list_files", "check_missing")
@@ -70,8 +70,14 @@ def lead_schemas(tools: Offering = "all") -> list[ToolSchema]:
 
     Of the specialists' tools `all` tells everything, anything else name and a few words (`roster.py`).
     """
-    dispatch = f"Hand one piece of work to a specialist and wait for its outcome.\n{roster(is_short=tools != 'all')}"
-    return [
+    return list(_schemas(is_short=tools != "all"))
+
+
+@cache
+def _schemas(*, is_short: bool) -> tuple[ToolSchema, ...]:
+    # A run takes milliseconds to begin; making these took half of them.
+    dispatch = f"Hand one piece of work to a specialist and wait for its outcome.\n{roster(is_short=is_short)}"
+    return (
         ToolSchema(name="dispatch", description=dispatch, input_schema=DispatchArguments.model_json_schema()),
         *(get_tool(name).schema() for name in DATA_TOOLS),
         ToolSchema(
@@ -87,7 +93,7 @@ def lead_schemas(tools: Offering = "all") -> list[ToolSchema]:
         READ_RESULT,
         READ_SKILL,
         CHECKPOINT,
-    ]
+    )
 
 
 def _refuse_outcomes(value: Any) -> None:
@@ -126,9 +132,10 @@ class LeadToolbox:
     """The lead's tools at work. Every result is recorded in the journal, so that prompts can be rebuilt from it."""
 
     def __init__(
-        self, desk: Desk, pins: Pins, store: Store, attach: Sequence[str] = (), tools: Offering = "all"
+        self, desk: Desk, pins: Pins, store: Store, window: WindowSettings, attach: Sequence[str] = ()
     ) -> None:
-        self._desk, self._pins, self._store, self._attach, self._told = desk, pins, store, attach, tools
+        self._desk, self._pins, self._store, self._attach = desk, pins, store, attach
+        self._told, self._window_tokens = window.tools, window.tokens
         self.outcomes: list[Outcome] = []
         self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
             "dispatch": self._dispatch,
@@ -197,12 +204,12 @@ class LeadToolbox:
         return content
 
     async def _read_skill(self, arguments: dict[str, Any], call_id: str) -> str:
-        content = skill_page(self._desk.shared.workspace.folder, arguments)
+        content = skill_page(self._desk.shared.workspace.folder, arguments, self._window_tokens)
         await self._desk.note("lead_tool", {"call_id": call_id, "name": READ_SKILL.name, "content": content})
         return content
 
     async def _read(self, arguments: dict[str, Any], call_id: str) -> str:
-        content = read_page(self._store, arguments)
+        content = read_page(self._store, arguments, self._window_tokens)
         await self._desk.note("lead_tool", {"call_id": call_id, "name": READ_RESULT.name, "content": content})
         return content
 
@@ -213,7 +220,7 @@ class LeadToolbox:
                 raise DataError("; ".join(outcome.errors) or f"{name}: {outcome.status}")
             # Notes on reading quote cells; the lead gets names, types and counts.
             found = {"summary": outcome.summary, "results": outcome.results, "reading_notes": len(outcome.findings)}
-            content = wire.dumps(found).decode()
+            content = bounded(wire.dumps(found).decode(), self._store, result_chars(self._window_tokens))
             await self._desk.note("lead_tool", {"call_id": call_id, "name": name, "content": content})
             return content
 

@@ -51,6 +51,7 @@ class ModelTable:
         self._by_role = self._table(choice)
         self._loaded: dict[tuple[str, RoleSettings], Model] = {}
         self._windows: dict[str, WindowSettings] = {}
+        self._parameters: dict[str, RoleSettings] = {}
         for name in [*self._by_role.values(), *self._fallbacks()]:
             if isinstance(name, str):
                 _check_name(name)
@@ -69,7 +70,9 @@ class ModelTable:
 
     def parameters(self, role: str) -> RoleSettings:
         """How a role asks."""
-        return self._settings.role(role)
+        if role not in self._parameters:  # asked for with each run, of each role
+            self._parameters[role] = self._settings.role(role)
+        return self._parameters[role]
 
     def window(self, role: str) -> WindowSettings:
         """The window of a role's model. Where nothing else is set, one that costs writes its summaries itself

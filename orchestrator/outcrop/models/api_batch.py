@@ -28,7 +28,7 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-Note = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+Note = Callable[[str, Mapping[str, Any]], Awaitable[object]]
 SENDING, SENT = "api_batch_sending", "api_batch_sent"
 # What is another in each run and says nothing: ids of dispatches and runs, and how long a dispatch took.
 _RUN_SPECIFIC = re.compile(rb"\bd\d{4}-[0-9a-f]{16}\b|\b\d{8}-\d{6}-\d{6}-[0-9a-f]{4}\b|\(\d+\.\d s\)")

@@ -1,6 +1,7 @@
 """The model of a finished run: each agent is given the answers that were recorded, in its turn, whatever it asks.
 
 What it asks is compared with what was asked then, after ids, times and places were put aside, which no two runs share.
+A handle of what was put aside comes of its content, ids and all: a recorded call that names one is given that of now.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.runs import RunFolder
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ModelError
-from outcrop_schemas.messages import ModelRequest, ModelResponse
+from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolUseBlock
 
 LISTING = "list_files"
 _DIFF_LINES = 30
+_HANDLE = re.compile(rb"\bread_result ([0-9a-f]{16})\b")
 _PUT_ASIDE = (
     (re.compile(r"\bd(\d{4,})-[0-9a-f]{16}\b"), r"d\1"),
     (re.compile(r"\b\d{8}-\d{6}-\d{6}-[0-9a-f]{4}\b"), "RUN"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
     (re.compile(r"\(\d+\.\d s\)"), "(SECONDS)"),
+    (re.compile(r"(\b(?:read_result |handle\W{1,6}))[0-9a-f]{16}\b"), r"\1HANDLE"),
     (re.compile(r"((?:duration_s|seconds|elapsed_s)\W{1,4})\d+(?:\.\d+)?"), r"\1SECONDS"),
 )
 
@@ -103,6 +106,7 @@ class _Player:
 
     def __init__(self, model: RecordedModel, agent: str, exchanges: list[Exchange]) -> None:
         self._model, self._agent, self._exchanges, self._turn = model, agent, exchanges, 0
+        self._handles: dict[str, str] = {}
         self.name = model.name
 
     async def create(self, request: ModelRequest) -> ModelResponse:
@@ -112,13 +116,29 @@ class _Player:
             self._note("asked for a turn that is not recorded")
             raise ModelError(f"{self._agent} had {len(self._exchanges)} turns, a further one is not recorded")
         exchange = self._exchanges[self._turn - 1]
+        self._learn_handles(exchange.request, request.as_bytes())
         then, now = (comparable(each, self._model.places) for each in (exchange.request, request.as_bytes()))
         if then != now:
             lines = unified_diff(then.splitlines(), now.splitlines(), "then", "now", lineterm="", n=1)
             self._note("\n".join(line for _, line in zip(range(_DIFF_LINES), lines, strict=False)))
         if exchange.response is None:
             raise exchange.error or ModelError("no answer is recorded")
-        return exchange.response
+        return self._with_handles(exchange.response)
+
+    def _learn_handles(self, then: bytes, now: bytes) -> None:
+        """Those of then with those of now that stand in the same places."""
+        of_then, of_now = (_HANDLE.findall(request) for request in (then, now))
+        if len(of_then) == len(of_now):
+            self._handles |= {old.decode(): new.decode() for old, new in zip(of_then, of_now, strict=True)}
+
+    def _with_handles(self, response: ModelResponse) -> ModelResponse:
+        content = [
+            block.model_copy(update={"input": {**block.input, "handle": self._handles[block.input["handle"]]}})
+            if isinstance(block, ToolUseBlock) and block.input.get("handle") in self._handles
+            else block
+            for block in response.content
+        ]
+        return response.model_copy(update={"content": content})
 
     def _note(self, told: str) -> None:
         self._model.differences.setdefault(self._agent, Difference(self._agent, self._turn, told))

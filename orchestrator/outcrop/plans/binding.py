@@ -12,6 +12,7 @@ from itertools import permutations
 from typing import Any
 
 from outcrop.plans.inspecting import Look
+from outcrop.plans.mapping import of_file, read_mappings
 from outcrop.plans.references import references_of, with_files
 from outcrop_schemas.errors import DataError, PlanError, PlanMismatchError, UsageError
 from outcrop_schemas.plan import FileReference, Plan, PlanCall, PlanStep
@@ -37,7 +38,7 @@ async def bind(plan: Plan, files: Sequence[str], given: Mapping[str, str], look:
     """Raises PlanError for a plan that cannot be followed, UsageError for files or names that it does not take,
     PlanMismatchError with every column that does not fit."""
     _refuse_obstacles(plan)
-    _check_given(plan, given)
+    mappings = read_mappings(plan, files, given)
     if len(files) != len(plan.inputs):
         named = ", ".join(one.file for one in plan.inputs)
         raise UsageError(
@@ -45,7 +46,7 @@ async def bind(plan: Plan, files: Sequence[str], given: Mapping[str, str], look:
             "for many tables run it once for each (`outcrop batch`)"
         )
     needs = {one.id: [column.model_dump() for column in one.columns] for one in plan.inputs}
-    found = [await _looked_at(look, file, needs, given) for file in files]
+    found = [await _looked_at(look, file, needs, of_file(mappings, file)) for file in files]
     order = _order(plan, found)
     chosen = {one.id: files[order[number]] for number, one in enumerate(plan.inputs)}
     fits = {one.id: found[order[number]] for number, one in enumerate(plan.inputs)}
@@ -56,9 +57,10 @@ async def bind(plan: Plan, files: Sequence[str], given: Mapping[str, str], look:
     ]
     if misfits:
         raise PlanMismatchError(_report(misfits, plan, chosen, fits), misfits)
-    mapped = {old for name in chosen for old, _, _ in fits[name]["fits"][name]["mapped"]}
-    if idle := [f"{old}={new}" for old, new in given.items() if old not in mapped]:
-        raise UsageError(f"--map {idle[0]}: no file that needs the first has a column of the second name")
+    mapped = {(chosen[name], old) for name in chosen for old, _, _ in fits[name]["fits"][name]["mapped"]}
+    for one in mappings:
+        if not any(old == one.old and one.is_for(file, mappings) for file, old in mapped):
+            raise UsageError(f"--map {one}: no file that needs the first has a column of the second name")
     renames = {name: _renames(fits[name]["fits"][name]) for name in chosen}
     repairs = [
         f"{chosen[name]}: {old} is {new} here ({how})"
@@ -82,15 +84,6 @@ def _refuse_obstacles(plan: Plan) -> None:
     more = f"; {', '.join(also)} need what it makes" if also else ""
     told = "; ".join(f"{name}: {reason}" for name, reason in blocked.items())
     raise PlanError("calls", f"{told}{more}. Take these calls out of the plan to follow the rest of it")
-
-
-def _check_given(plan: Plan, given: Mapping[str, str]) -> None:
-    known = [column.name for one in plan.inputs for column in one.columns]
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise UsageError(
-            f"--map: the plan needs no column {unknown[0]!r}; it needs {', '.join(known) or 'none by name'}"
-        )
 
 
 async def _looked_at(look: Look, file: str, needs: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
@@ -137,7 +130,8 @@ def _report(
         listed = fits[one.id]["columns"]
         more = int(fits[one.id].get("column_count", 0)) - len(listed)
         lines.append(f"  the file has {', '.join(listed)}" + (f" and {more} more" if more > 0 else ""))
-    lines.append("--map OLD=NEW says which column NEW of the file stands for OLD of the plan")
+    form = "FILE:OLD=NEW" if len(plan.inputs) > 1 else "OLD=NEW"
+    lines.append(f"--map {form} says which column NEW of the file stands for OLD of the plan")
     return "\n".join(lines)
 
 

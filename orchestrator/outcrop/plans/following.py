@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outcrop.desk import Shared
+from outcrop.desk import LOCAL, Shared
 from outcrop.events import Watcher, nobody
 from outcrop.launching import Launcher
 from outcrop.models import OFFLINE, ModelTable
@@ -29,13 +29,13 @@ _TOLD = "Follow the plan of run {}: "
 
 @asynccontextmanager
 async def without_model(
-    workspace: Workspace, settings: Settings, launcher: Launcher | str = "auto"
+    workspace: Workspace, settings: Settings, launcher: Launcher | str = "auto", backend: str = LOCAL
 ) -> AsyncIterator[Shared]:
     """What runs share, where no language model is asked: what settings say of one does not hold."""
     plain = settings.model_copy(update={"roles": {}})
     models = ModelTable(OFFLINE, plain)
-    async with Shared.opened(workspace, models, plain.workers, plain.model_calls, launcher) as shared:
-        shared.launcher.warm()
+    workers, calls = plain.chosen_workers(), plain.model_calls
+    async with Shared.opened(workspace, models, workers, calls, launcher, backend=backend) as shared:
         yield shared
 
 

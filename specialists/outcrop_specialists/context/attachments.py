@@ -122,7 +122,8 @@ def attachment_for_lead(context: ToolContext, path: str, most_tokens: int = limi
 
 
 def _is_cell(name: str) -> bool:
-    return NUMBER.fullmatch(name) is not None or is_row(name) or len(name.split()) > _NAME_WORDS
+    is_markup = name.lstrip().startswith(("- ", "<", "{", "["))
+    return NUMBER.fullmatch(name) is not None or is_row(name) or is_markup or len(name.split()) > _NAME_WORDS
 
 
 def _binary(path: str, first: dict[str, Any], size: str) -> str:

@@ -24,6 +24,7 @@ from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.summary import KEPT, MEASURED, extract
 from outcrop_specialists.context.tokens import tokens_of_text
 from outcrop_specialists.server_calls import without_orphans
+from outcrop_specialists.shrinking import CutResults
 
 Summarise = Callable[[Sequence[str], str | None, Sequence[Message]], Awaitable[str]]
 Decision = Literal["no", "pays", "forced"]
@@ -45,17 +46,20 @@ class Window:
         return max(self.tokens - min(self.reserve, self.tokens // 2), 1)
 
 
-def decide(tokens: int, window: Window, after: int, turns_left: float, cached_price: float) -> Decision:
+def decide(
+    tokens: int, window: Window, after: int, turns_left: float, cached_price: float, summary: float = 0.0
+) -> Decision:
     """Whether to compact a request of `tokens` to `after` now, with `turns_left` turns expected.
 
-    By payback: every further turn reads `tokens - after` less at the cached price (as a share of the full one), and
-    the shorter prompt is read once uncached. Forced past `COMPACT_FORCED_AT` of the usable window.
+    By payback: every further turn reads `tokens - after` less at the cached price (as a share of the full one); the
+    shorter prompt is read once uncached, and the `summary` costs as much as so many uncached tokens. Forced past
+    `COMPACT_FORCED_AT` of the usable window.
     """
     if tokens >= limits.COMPACT_FORCED_AT * window.usable:
         return "forced"
     if tokens < limits.COMPACT_AT * window.usable:
         return "no"
-    return "pays" if (tokens - after) * turns_left * cached_price > after else "no"
+    return "pays" if (tokens - after) * turns_left * cached_price > after + summary else "no"
 
 
 class Compactor:
@@ -65,7 +69,7 @@ class Compactor:
         self, store: Store, summarise: Summarise | None = None, projections: Projections = lambda name: ()
     ) -> None:
         self._store, self._summarise, self._projections = store, summarise, projections
-        self._usable = Window().usable
+        self._usable, self._part = Window().usable, 1.0
         self._said: dict[str, int] = {}
         self._measured: dict[str, int] = {}
         self._files: dict[str, None] = {}
@@ -73,6 +77,7 @@ class Compactor:
         # What we wrote ourselves is known by being that, never by its words: anybody may write those.
         self._blocks: set[str] = set()
         self._asides: set[str] = set()
+        self.cuts = CutResults(self._put, lambda block: self._learn([Message(role="user", content=[block])]))
 
     def within(self, window: Window) -> None:
         """Keep summaries and facts to their shares of this window."""
@@ -106,17 +111,22 @@ class Compactor:
             made.append(message)
         return made
 
-    async def compacted(self, messages: Sequence[Message], keep: int = limits.KEPT_TURNS) -> list[Message] | None:
-        """All but the opening and the last `keep` turns as a checked summary; None where nothing can be removed."""
+    async def compacted(
+        self, messages: Sequence[Message], keep: int = limits.KEPT_TURNS, *, by_rule: bool = False, part: float = 1.0
+    ) -> list[Message] | None:
+        """All but the opening and the last `keep` turns as a checked summary; None where nothing can be removed. No
+        model is asked for one `by_rule`; facts get that `part` of their room."""
+        self._part = part
         cut = seam(messages, keep)
         if cut >= len(messages) or cut <= 1:
             return None
         task, before = self._opened(messages[0])
-        summary = await self._summary(task, before, list(messages[1:cut]))
+        summary = await self._summary(task, before, list(messages[1:cut]), by_rule=by_rule)
         return self._replaced(messages, cut, summary)
 
     def begun_anew(self, messages: Sequence[Message], cut: int, words: Mapping[str, str]) -> list[Message]:
         """The opening, the agent's own account of its work in place of the turns before `cut`, and the rest."""
+        self._part = 1.0
         # Each on one line of the form that a summary by rule keeps.
         account = [f"> {title}: {' '.join(text.split())}" for title, text in words.items()]
         blocks = (block for message in messages[1:cut] for block in message.content)
@@ -141,8 +151,10 @@ class Compactor:
         kept: list[Block] = [b for b in messages[0].content if not (isinstance(b, TextBlock) and b.text == before)]
         return [Message(role="user", content=[*kept, block]), *without_orphans(messages[cut:])]
 
-    async def _summary(self, task: Sequence[str], before: str | None, removed: Sequence[Message]) -> str:
-        if self._summarise is not None:
+    async def _summary(
+        self, task: Sequence[str], before: str | None, removed: Sequence[Message], *, by_rule: bool
+    ) -> str:
+        if self._summarise is not None and not by_rule:
             try:
                 said = await self._summarise(task, before, removed)
             except ModelError:
@@ -163,7 +175,7 @@ class Compactor:
         return [text for text in texts if text != before], before
 
     def _block(self, summary: str, gone: int, handle: str | None, task: Sequence[str], kept: Sequence[Message]) -> str:
-        # A result may yet be cut (`shrinking.py`), and a replay has it cut: nothing is taken for shown because of one.
+        # A result may yet be cut (`shrinking.py`): nothing is taken for shown because of one.
         blocks = [block for message in kept for block in message.content if not isinstance(block, ToolResultBlock)]
         told = {fact for block in blocks for fact in self._facts_of(block)}
         still = [summary, *task, *map(_text, blocks)]
@@ -180,16 +192,16 @@ class Compactor:
         if not found:
             return []
         room = max(limits.FACTS_SHARE, min(limits.FACTS_TOKENS_LEAST / self._usable, limits.FACTS_SHARE_MOST))
-        kept, others = fact_choice.chosen(found, weights, int(room * self._usable))
+        kept, others = fact_choice.chosen(found, weights, int(room * self._part * self._usable))
         more = []
         if others:
             handle = self._put("\n".join(others) + "\n")
             more = [f"({len(others)} more {f'are in read_result {handle}' if handle else 'are in the archive only'})"]
-        return ["\n".join([f"{title}:", *more, *(f"- {fact}" for fact in kept)])]
+        return ["\n".join([f"{title}:", *more, *fact_choice.listed(kept)])]
 
     def _learn(self, removed: Sequence[Message]) -> None:
         """Add the facts of messages; one that comes again counts as new."""
-        for message in removed:
+        for message in self.cuts.wholes(removed):
             for block in message.content:
                 found = self._facts_of(block, by_user=message.role == "user")
                 if isinstance(block, TextBlock):
@@ -210,7 +222,8 @@ class Compactor:
 
     def _archived(self, removed: Sequence[Message], before: str | None) -> str | None:
         # The summary before names the archive before.
-        removed = [*([Message(role="user", content=[TextBlock(text=before)])] if before else []), *removed]
+        earlier = [Message(role="user", content=[TextBlock(text=before)])] if before else []
+        removed = [*earlier, *self.cuts.wholes(removed)]
         lines = [wire.dumps(message.model_dump(mode="json", exclude_none=True)).decode() for message in removed]
         return self._put("\n".join(lines) + "\n")
 
@@ -229,15 +242,16 @@ class Compactor:
             return self._marked(block, f"{_ASIDE}: the same result came again later]")
         if not is_old or len(block.content) <= limits.STALE_RESULT_CHARS:
             return block
-        handle = self._put(block.content)
+        whole = self.cuts.whole(block.content)
+        handle = self._put(whole)
         if handle is None:
             return block
         self._learn([Message(role="user", content=[block])])
-        named = projected(block.content, self._projections(tools.get(block.tool_use_id, "")))
-        kept, others = fact_choice.of_stale(facts.facts_of_result(block.content), named, limits.STALE_FACTS_CHARS)
+        named = projected(whole, self._projections(tools.get(block.tool_use_id, "")))
+        kept, others = fact_choice.of_stale(facts.facts_of_result(whole), named, limits.STALE_FACTS_CHARS)
         more = f"; {others} facts only there" if others else ""
-        head = f"{_ASIDE}: {len(block.content)} characters, read_result {handle} has them{more}]"
-        return self._marked(block, "\n".join([head, *kept]))
+        head = f"{_ASIDE}: {len(whole)} characters, read_result {handle} has them{more}]"
+        return self._marked(block, "\n".join([head, *fact_choice.listed(kept, "")]))
 
     def _marked(self, block: ToolResultBlock, content: str) -> ToolResultBlock:
         self._asides.add(content)

@@ -1,8 +1,9 @@
 """Which facts stay where there is no room for all of them, and what becomes of the others.
 
 What binds goes before dates, money and identifiers, what a user said before what a model said, both before ordinary
-figures (`fact_words.weight`). Facts that differ from newer ones by their figures only are worth less the more of them
-there are, so that chatter gives way before what was said once; among equals the newest stay.
+figures (`fact_words.weight`). Facts that differ from newer ones by their figures only (records of one table, by these
+and the names of their rows) are worth less the more of them there are, so that chatter gives way before what was said
+once; among equals the newest stay.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from outcrop_schemas import limits
-from outcrop_specialists.context.fact_words import BY_USER, weight
+from outcrop_specialists.context.fact_words import BINDING, BY_USER, weight
+from outcrop_specialists.context.records import Record, fields_of
 from outcrop_specialists.context.tokens import tokens_of_text
 
-BINDING = 4
-"""From this weight on a fact binds, or holds two kinds of what does not change."""
-_ALIKE, _MOST_OFF = 10, 6
+_ALIKE, _MOST_OFF = 5, 12
 # What a tool was asked with is in part what came of it, and a file can be looked at again: a figure cannot.
-_ARGUMENT_OFF, _FILE_OFF, _OF_A_FILE = 4, 6, "artifacts["
+_ARGUMENT_OFF, _FILE_OFF, _OF_A_FILE = 8, 12, "artifacts["
 _DIGITS = re.compile(r"\d+")
 
 
@@ -47,17 +47,43 @@ def chosen(
     alike: Counter[str] = Counter()
     ranked = []
     for number in range(len(found) - 1, -1, -1):
-        form = _DIGITS.sub("#", found[number])
+        form = _form(found[number])
         worth = weights.get(found[number], 0) - min(alike[form] // _ALIKE, _MOST_OFF)
         ranked.append((-worth, alike[form], -number))
         alike[form] += 1
     kept: set[int] = set()
+    told: set[str] = set()
     for _, _, number in sorted(ranked):
-        price = cost(found[-number])
+        # A heading is told once for all its lines.
+        heading, _, line = found[-number].rpartition("\n")
+        price = cost(line) + (cost(heading) if heading and heading not in told else 0)
         if price <= room:
             room -= price
             kept.add(-number)
+            told.add(heading)
     return [f for n, f in enumerate(found) if n in kept], [f for n, f in enumerate(found) if n not in kept]
+
+
+def _form(fact: str) -> str:
+    """What facts have in common that differ by figures only; those of one table also by the names of their rows."""
+    if isinstance(fact, Record) and "[" in fact.path:
+        fact = f"{fact.path}: {', '.join(name for name, _ in fact.fields)}"
+    return _DIGITS.sub("#", fact)
+
+
+def listed(facts: Sequence[str], mark: str = "- ") -> list[str]:
+    """The facts as lines that begin with `mark`; those under one heading stand together below it."""
+    under: dict[str, list[str]] = {}
+    for fact in facts:
+        heading, _, line = fact.rpartition("\n")
+        under.setdefault(heading or f"\n{line}", []).append(line)
+    lines = []
+    for heading, below in under.items():
+        if heading.startswith("\n"):
+            lines.append(f"{mark}{below[0]}")
+        else:
+            lines += [f"{mark}{heading}".replace("\n", "\n  "), *(f"  {line}" for line in below)]
+    return lines
 
 
 def of_stale(found: Sequence[str], named: Sequence[str] | None, chars: int) -> tuple[list[str], int]:
@@ -71,9 +97,10 @@ def of_stale(found: Sequence[str], named: Sequence[str] | None, chars: int) -> t
     binding, _ = chosen(binding, weights, chars // 3, _line)
     kept = first(named, chars - sum(map(_line, binding)))
     told = {*kept, *binding}
-    rest = first([fact for fact in found if fact not in told], chars - sum(map(_line, told)))
-    told.update(rest)
-    return [*kept, *binding, *rest], sum(fact not in told for fact in found)
+    known = {field for fact in told for field in fields_of(fact)}
+    left = [fact for fact in found if fact not in told and not known.issuperset(fields_of(fact))]
+    rest = first(left, chars - sum(map(_line, told)))
+    return [*kept, *binding, *rest], len(left) - len(rest)
 
 
 def first(found: Iterable[str], chars: int) -> list[str]:

@@ -41,16 +41,16 @@ class Page:
         return {"text": self.text, "unit": self.unit, "start": self.start, "total_bytes": self.total, **more}
 
 
-def page_of(path: Path, unit: Unit, start: int, count: int) -> Page:
-    """Up to `count` units from `start`, at most `limits.PAGE_CHARS` characters. Raises ArgumentError."""
+def page_of(path: Path, unit: Unit, start: int, count: int, most: int = limits.PAGE_CHARS) -> Page:
+    """Up to `count` units from `start`, at most `most` bytes. Raises ArgumentError."""
     if start < 0:
         raise ArgumentError("start", f"{start} is less than 0")
     if count < 1:
         raise ArgumentError("count", f"{count} is less than 1")
     with _mapped(path) as data:
         if unit == "byte":
-            return _bytes(data, start, count)
-        return _whole_units(data, unit, _records(data) if unit == "record" else _lines(data), start, count)
+            return _bytes(data, start, count, most)
+        return _whole_units(data, unit, _records(data) if unit == "record" else _lines(data), start, count, most)
 
 
 def places_of(path: Path, text: str, start: int = 0) -> list[dict[str, Any]]:
@@ -82,11 +82,11 @@ def _mapped(path: Path) -> Iterator[Any]:
             yield data
 
 
-def _bytes(data: Any, start: int, count: int) -> Page:
+def _bytes(data: Any, start: int, count: int, most: int) -> Page:
     if start > len(data):
         raise ArgumentError("start", f"{start} is not between 0 and {len(data)} bytes")
-    read = data[start : start + min(count, limits.PAGE_CHARS) + 4]
-    end = min(len(read), count, limits.PAGE_CHARS)
+    read = data[start : start + min(count, most) + 4]
+    end = min(len(read), count, most)
     # A character is never cut: the page ends before the first byte of one.
     while 0 < end < len(read) and read[end] & 0xC0 == 0x80:
         end -= 1
@@ -97,14 +97,14 @@ def _bytes(data: Any, start: int, count: int) -> Page:
     return Page(read[:end].decode("utf-8", "replace"), "byte", start, len(data), **more)
 
 
-def _whole_units(data: Any, unit: Unit, bounds: Iterable[int], start: int, count: int) -> Page:
+def _whole_units(data: Any, unit: Unit, bounds: Iterable[int], start: int, count: int, most: int) -> Page:
     """Units from `start`; `bounds` gives where each of them ends, in bytes."""
     total = len(data)
     begins = ends = number = taken = 0
     for end in bounds:
         if number < start:
             begins = ends = end
-        elif taken < count and end - begins <= limits.PAGE_CHARS:
+        elif taken < count and end - begins <= most:
             ends, taken = end, taken + 1
         else:
             break
@@ -113,7 +113,7 @@ def _whole_units(data: Any, unit: Unit, bounds: Iterable[int], start: int, count
         raise ArgumentError("start", f"there are {number} {unit}s, so none begins at {start}")
     if not taken and begins < total:
         # One unit that is longer than a page goes on by bytes.
-        page = _bytes(data, begins, limits.PAGE_CHARS)
+        page = _bytes(data, begins, most, most)
         return Page(page.text, unit, start, total, page.next_unit, page.next_start)
     more: dict[str, Any] = {"next_unit": unit, "next_start": start + taken} if ends < total else {}
     return Page(data[begins:ends].decode("utf-8", "replace"), unit, start, total, **more)

@@ -8,10 +8,11 @@ what else stands at the top of its results.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from outcrop_schemas import wire
+from outcrop_specialists.context.records import label, lines_of
 
 SUMMARY_CHARS, VALUE_CHARS, ARTIFACTS_SHOWN = 300, 160, 20
 _OURS = ("summary", "results", "artifacts", "status")
@@ -40,7 +41,23 @@ def projected(content: str, names: Sequence[str] = ()) -> list[str] | None:
     top = [path for path in fields if _depth(path) <= 1 and path != "notes"]
     common = [path for path in top if _ALWAYS.fullmatch(_NAME.findall(path)[-1])]
     named = [path for path in fields if not set(names).isdisjoint(_NAME.findall(path))]
-    return [*found, *(f"{path} = {_told(fields[path])}" for path in dict.fromkeys([*common, *named, *top]))]
+    lines = [f"{path} = {_told(fields[path])}" for path in dict.fromkeys(common)]
+    others = [f"{path} = {_told(fields[path])}" for path in top if path not in {*common, *named}]
+    return [*found, *lines, *_as_records({path: fields[path] for path in named if path not in common}), *others]
+
+
+def _as_records(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Fields as lines, those of one record with its labels."""
+    by_record: dict[str, dict[str, Any]] = {}
+    for path, value in fields.items():
+        name = _NAME.findall(path)[-1]
+        record = path[: len(path) - len(name) - 1] if path.endswith(f".{name}") else ""
+        by_record.setdefault(record, {})[path[len(record) :].lstrip(".")] = value
+    for record, values in by_record.items():
+        labels = {key: text for key, value in values.items() if record and (text := label(key, value))}
+        told = {key: labels.get(key) or _told(value) for key, value in values.items()}
+        lines = lines_of(record, told, labels) if record else []
+        yield from lines or [f"{record}.{key} = {value}".lstrip(".") for key, value in told.items()]
 
 
 def files_in(content: str) -> list[str]:

@@ -6,6 +6,7 @@ The same text is kept once. The store lies in the run's folder and goes with it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +18,7 @@ from outcrop_specialists.context.paging import Page, Unit, page_of, places_of
 
 __all__ = ["Page", "Store", "Unit"]
 _HANDLE_CHARS = 16
+_HANDLE = re.compile(rf"[0-9a-f]{{{_HANDLE_CHARS}}}")
 _BLOCK_CHARS = 1 << 20
 
 
@@ -60,12 +62,14 @@ class Store:
             raise DataError(f"what was put aside under {handle} was changed since")
         return data.decode("utf-8", "surrogatepass")
 
-    def page(self, handle: str, unit: Unit = "line", start: int = 0, count: int = 200) -> Page:
-        """Up to `count` units from `start`, at most `limits.PAGE_CHARS` characters.
+    def page(
+        self, handle: str, unit: Unit = "line", start: int = 0, count: int = 200, most: int = limits.PAGE_CHARS
+    ) -> Page:
+        """Up to `count` units from `start`, at most `most` characters.
 
         Raises ArgumentError for a handle or a start that is not there, and for a count below 1.
         """
-        return page_of(self._path(handle), unit, start, count)
+        return page_of(self._path(handle), unit, start, count, most)
 
     def find(self, handle: str, text: str, start: int = 0) -> list[dict[str, Any]]:
         """The first places from byte `start` on that hold `text` (case does not count), each with its line and byte
@@ -74,7 +78,7 @@ class Store:
 
     def _path(self, handle: str) -> Path:
         name = handle.strip()
-        if self._folder is None or not name.isalnum() or not (self._folder / name).is_file():
+        if self._folder is None or not _HANDLE.fullmatch(name) or not (self._folder / name).is_file():
             raise ArgumentError("handle", f"nothing is put aside under {handle[:80]!r}")
         return self._folder / name
 

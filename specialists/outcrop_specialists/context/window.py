@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,11 +11,13 @@ from outcrop_schemas import limits
 from outcrop_schemas.messages import Message, ModelRequest, ToolSchema, Usage
 from outcrop_schemas.protocol import WindowSettings
 from outcrop_specialists.context.compaction import Compactor, Window, decide, tokens_of
-from outcrop_specialists.context.pairing import paired
+from outcrop_specialists.context.pairing import paired, seam
 from outcrop_specialists.context.segments import estimated
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.tokens import TokenMeter
-from outcrop_specialists.shrinking import shrunk
+
+Enough = tuple[float, Callable[[Sequence[Message]], bool]]
+"""Whether a conversation is short enough, and what part of their room facts get for it."""
 
 
 class ContextWindow:
@@ -58,44 +60,77 @@ class ContextWindow:
         cleared = tokens - self._saved(messages, stale)
         if cleared <= limits.COMPACT_TARGET * self._window.usable:
             return stale if decide(tokens, self._window, cleared, self._turns_left, self._price) != "no" else None
-        # What is left after it: opening, summary and the last turns; half of the window at most.
-        after = min(tokens, int(limits.COMPACT_TARGET * self._window.usable))
-        if decide(tokens, self._window, after, self._turns_left, self._price) == "no":
+        # What is left after it: opening, summary and the last turns. Where these leave less than half of the window
+        # free, no more than that can be saved.
+        least = tokens - self._saved(messages, [*messages[:1], *messages[seam(messages, limits.KEPT_TURNS) :]])
+        after = min(tokens, max(least, int(limits.COMPACT_TARGET * self._window.usable)))
+        if decide(tokens, self._window, after, self._turns_left, self._price, self._summary(tokens - after)) == "no":
             return None
         return await self._shorter(stale, tokens - self._saved(messages, stale))
 
     async def smaller(self, messages: Sequence[Message]) -> list[Message] | None:
         """Whatever the estimate said, the server could not hold it: half of it where that can be had, strictly smaller
         at any rate, or None."""
-        whole, best = tokens_of(messages), list(messages)
+        whole = tokens_of(messages)
         stale = self._compactor.without_stale_results(messages)
-        for keep in (limits.KEPT_TURNS, 2, 1):
-            made = await self._compactor.compacted(stale, keep)
-            best = made if made is not None and tokens_of(made) < tokens_of(best) else best
-            if tokens_of(best) <= whole / 2:
-                return paired(best)
-        best = shrunk(best) or best
+        half: Enough = (1.0, lambda made: tokens_of(made) <= whole / 2)
+        best = await self._summed_up(stale, (limits.KEPT_TURNS, 2, 1), [half])
+        if tokens_of(best) > whole / 2:
+            best = self._compactor.cuts.shrunk(best) or best
         return paired(best) if tokens_of(best) < whole else None
 
     async def _shorter(self, messages: Sequence[Message], tokens: int) -> list[Message]:
-        """Fewer and fewer turns are kept until it fits; then the longest results are cut."""
-        best = list(messages)
-        for keep in (limits.KEPT_TURNS, 4, 2, 1):
-            made = await self._compactor.compacted(messages, keep)
-            if made is None:
-                continue
-            best = made
-            if tokens - self._saved(messages, made) < limits.COMPACT_AT * self._window.usable:
-                return paired(best)
-        while tokens - self._saved(messages, best) >= limits.COMPACT_FORCED_AT * self._window.usable:
-            cut = shrunk(best)
+        """Fewer and fewer turns are kept until several more fit; then the longest results are cut."""
+        usable = self._window.usable
+        turns = sum(message.role == "assistant" for message in messages)
+        growth = tokens_of(messages[1:]) / max(turns, 1) * self._meter.ratio
+
+        def left(made: Sequence[Message]) -> int:
+            return tokens - self._saved(messages, made)
+
+        def lasts(made: Sequence[Message]) -> bool:
+            return left(made) <= limits.COMPACT_FORCED_AT * usable - limits.COMPACT_TURNS * growth
+
+        def is_low(made: Sequence[Message]) -> bool:
+            is_at_target = left(made) <= limits.COMPACT_TARGET * usable
+            return is_at_target or (lasts(made) and left(made) < limits.COMPACT_AT * usable)
+
+        enough: list[Enough] = [(1.0, is_low), (1.0, lasts), (limits.FACTS_PART, lasts)]
+        best = await self._summed_up(messages, (limits.KEPT_TURNS, 4, 2, 1), enough)
+        while left(best) >= limits.COMPACT_FORCED_AT * usable:
+            cut = self._compactor.cuts.shrunk(best)
             if cut is None:
                 break
             best = cut
         return paired(best)
 
+    async def _summed_up(
+        self, messages: Sequence[Message], keeps: Sequence[int], enough: Sequence[Enough]
+    ) -> list[Message]:
+        """With as many of the last turns as are `enough`, by the first of these that can be had; else the shortest with
+        all facts in view that there is room for. It is found by rule, and a model is asked for a summary once, where
+        that gains enough: not again and again where nothing does."""
+        best = list(messages)
+        for part, is_enough in enough:
+            for keep in keeps:
+                made = await self._compactor.compacted(messages, keep, by_rule=True, part=part)
+                if made is None:
+                    continue
+                if is_enough(made):
+                    told = await self._compactor.compacted(messages, keep, part=part)
+                    return told if told is not None and is_enough(told) else made
+                best = made if part == 1.0 and tokens_of(made) < tokens_of(best) else best
+        return best
+
     def _saved(self, before: Sequence[Message], after: Sequence[Message]) -> int:
         return round((tokens_of(before) - tokens_of(after)) * self._meter.ratio)
+
+    def _summary(self, removed: int) -> float:
+        """What a model costs that sums up so many tokens, in uncached tokens read: a rule costs nothing."""
+        if self._settings.summaries != "model":
+            return 0.0
+        read = min(removed, self.room_chars / limits.READ_CHARS_A_TOKEN)
+        return read + limits.WRITTEN_PRICE * limits.SUMMARY_OF_WORK_CHARS / limits.READ_CHARS_A_TOKEN
 
     @property
     def _turns_left(self) -> float:
@@ -144,10 +179,22 @@ class ReadArguments(BaseModel):
     find: str | None = None
 
 
-def read_result(store: Store, arguments: ReadArguments) -> dict[str, Any]:
-    """A page, or the lines found. Raises ArgumentError."""
+def result_chars(window_tokens: int) -> int:
+    """How long one tool result may be in such a window: the limit, or a share of what there is room for."""
+    share = limits.TOOL_RESULT_SHARE * limits.READ_CHARS_A_TOKEN * Window(window_tokens).usable
+    return min(limits.TOOL_RESULT_CHARS, int(share))
+
+
+def page_chars(window_tokens: int) -> int:
+    """How long one page of a text that is read on demand may be in such a window."""
+    share = limits.READ_SHARE * limits.READ_CHARS_A_TOKEN * Window(window_tokens).usable
+    return min(limits.PAGE_CHARS, int(share))
+
+
+def read_result(store: Store, arguments: ReadArguments, most: int = limits.PAGE_CHARS) -> dict[str, Any]:
+    """A page of `most` characters, or the lines found. Raises ArgumentError."""
     if arguments.find:
         found = store.find(arguments.handle, arguments.find, arguments.start)
         is_all = len(found) < limits.FOUND_LINES
         return {"found": found, **({} if is_all else {"next_start": found[-1]["byte"] + 1})}
-    return store.page(arguments.handle, arguments.unit, arguments.start, arguments.count).as_json()
+    return store.page(arguments.handle, arguments.unit, arguments.start, arguments.count, most).as_json()

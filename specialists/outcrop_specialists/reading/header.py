@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,9 @@ from outcrop_specialists.reading.header_lines import is_number as is_number
 Record = tuple[int, list[str]]
 """A record's line in the file (from 1) and its fields."""
 
+_DIGITS = re.compile(r"\d+")
+_ALIKE_ROWS, _ALIKE_SHARE = 3, 0.8
+"""A header whose cell differs from so many of the cells below by its digits only is a row."""
 FILLED_SHARE = 0.6
 """A header has at least this share of the cells that a typical row has."""
 
@@ -48,7 +52,9 @@ def find_head(file: str, sample: Sequence[Record], notes: list[str]) -> Head:
         names = [names[0].lstrip().lstrip("#"), *names[1:]]
         notes.append(f"line {line} begins with # and was read as the header")
     if all(is_number(name) for name in names):
-        return _headless(file, filled[index], skipped, rest, notes)
+        return _headless(file, filled[index], skipped, rest, notes, "holds only numbers")
+    if _is_like_rows(names, rest):
+        return _headless(file, filled[index], skipped, rest, notes, "is a row like those below it")
     if skipped:
         notes.append(f"{_lines(skipped)} above the header skipped ({_lengths(skipped)})")
     numbers = [name for name in names if is_number(name)]
@@ -111,13 +117,27 @@ def _extent(fields: Sequence[str]) -> int:
     return max((index + 1 for index, cell in enumerate(fields) if cell.strip()), default=0)
 
 
-def _headless(file: str, first: Record, skipped: list[Record], rest: list[Record], notes: list[str]) -> Head:
+def _is_like_rows(names: Sequence[str], rest: Sequence[Record]) -> bool:
+    """Whether an identifier stands among the names, of the form of those below it."""
+    return any(
+        len(below := [form for _, cells in rest if place < len(cells) and (form := _form(cells[place]))]) >= _ALIKE_ROWS
+        and below.count(_form(name)) >= _ALIKE_SHARE * len(below)
+        for place, name in enumerate(names)
+        if any(map(str.isalpha, name)) and _DIGITS.search(name)
+    )
+
+
+def _form(cell: str) -> str:
+    return _DIGITS.sub("#", cell.strip())
+
+
+def _headless(
+    file: str, first: Record, skipped: list[Record], rest: list[Record], notes: list[str], reason: str
+) -> Head:
     line, fields = first
     if skipped:
         notes.append(f"{_lines(skipped)} skipped ({_lengths(skipped)}){_counts(skipped, len(fields))}")
-    notes.append(
-        f"CHECK: no header: line {line} holds only numbers; columns are named column_1 to column_{len(fields)}"
-    )
+    notes.append(f"CHECK: no header: line {line} {reason}; columns are named column_1 to column_{len(fields)}")
     return Head([""] * len(fields), rest=[first, *rest], has_names=False, line=line)
 
 

@@ -29,6 +29,11 @@ CELL_WORDS = 2
 stands behind most commas, as in prose."""
 GUTTER_SHARE, SEGMENT_SHARE, SAME_SHARE, WIDEST = 0.98, 0.5, 0.9, 400
 LONGEST_NUMBER = 40
+RECORD_TIMES, FIELD_WORDS = 10, 3
+"""The fields of records have names that come so often, with short values."""
+_TAG, _TAGS = re.compile(r"\s*</?([\w:.-]+)[^>]*>"), re.compile(r"<[^>]*>")
+_CELL = re.compile(r"<(?:td|th|row|cell)\b", re.IGNORECASE)
+_PAIR = re.compile(r"[-*\s]*[\"']?([^\W\d][\w .%()/-]{0,40}?)[\"']?\s*[:=](?:\s+(.*)|)")
 NUMBER = re.compile(r"[<>~+-]?[0-9.,:/eE+-]*[0-9][.%]?|NaN|nan|NA")
 QUOTED = re.compile(r'"[^"]*"')
 SPLIT = re.compile(r"[\s,;|]+")
@@ -81,8 +86,28 @@ def _are_rows(lines: Sequence[str]) -> bool:
     if sum(map(_is_mostly_figures, lines)) >= ALIKE * len(lines):
         return True
     return (
-        any(_are_alike(lines, delimiter) for delimiter in DELIMITERS) or _has_columns(lines) or _are_words_alike(lines)
+        any(_are_alike(lines, delimiter) for delimiter in DELIMITERS)
+        or _has_columns(lines)
+        or _are_words_alike(lines)
+        or _are_records(lines)
     )
+
+
+def _are_records(lines: Sequence[str]) -> bool:
+    """Whether nearly all lines are fields of records: the same few keys (YAML) or tags (HTML, XML) again and again."""
+    keys = [_record_key(line) for line in lines]
+    times = Counter(key for key in keys if key)
+    return sum(count for count in times.values() if count >= RECORD_TIMES) >= ALIKE_PAIRS * len(lines)
+
+
+def _record_key(line: str) -> str:
+    """The name of a field with a short value; empty where the line is none."""
+    tag = _TAG.match(line)
+    if tag:
+        is_short = _CELL.search(line) or len(_TAGS.sub(" ", line).split()) <= FIELD_WORDS
+        return f"<{tag[1].lower()}>" if is_short else ""
+    pair = _PAIR.fullmatch(line)
+    return pair[1].strip().lower() if pair and len((pair[2] or "").split()) <= FIELD_WORDS else ""
 
 
 def _are_alike(lines: Sequence[str], delimiter: str) -> bool:

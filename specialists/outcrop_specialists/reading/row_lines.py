@@ -27,6 +27,8 @@ _KEY = re.compile(r"[-*\s\"']*([^\W0-9][\w .%()/-]{0,40}?)[\"']?\s*[:=]\s*(\S.*)
 _TAG = re.compile(r"<(\w[\w:.-]*)[^>]*>[^<]{0,80}</\1>")
 _JSON = re.compile(r"\s*[\[{].*[0-9\"'].*[\]}],?\s*")
 _CELL_TAG = re.compile(r"<(?:td|th|tr|li|row|cell|item)\b", re.IGNORECASE)
+_SQL_ROW = re.compile(r"\s*(?:(?:INSERT|REPLACE|MERGE)\b.*\bINTO\b|UPDATE\b.*\bSET\b|VALUES\s*\()", re.IGNORECASE)
+_TUPLE = re.compile(r"\s*\((?=[^()]*[0-9'\"])[^()]+,[^()]*\)\s*[,;]?\s*")
 _SENTENCE_ENDS = (".", "!", "?", ":")
 
 
@@ -88,7 +90,7 @@ def _pattern(line: str) -> str | None:
 
 def is_row(line: str) -> bool:
     """Whether a line by itself looks like a row of data, or several."""
-    if len(_CELL_TAG.findall(line)) >= LEAST_CELL_TAGS:
+    if len(_CELL_TAG.findall(line)) >= LEAST_CELL_TAGS or _SQL_ROW.match(line) or _TUPLE.fullmatch(line):
         return True
     words = [word for word in SPLIT.split(line.strip()) if word]
     with_digit = sum(_DIGIT.search(word) is not None for word in words)

@@ -103,6 +103,11 @@ class Tool:
 
     def schema(self) -> ToolSchema:
         """The tool as a model sees it."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> ToolSchema:
+        # Made once before the fork, and not again in each process.
         return ToolSchema(name=self.name, description=self.card, input_schema=self.arguments.model_json_schema())
 
 

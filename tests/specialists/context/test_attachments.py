@@ -12,7 +12,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.messages import Message, ModelRequest, TextBlock
 from outcrop_specialists.brief import ATTACHMENT
-from outcrop_specialists.context.attachments import attachment, attachments
+from outcrop_specialists.context.attachments import AttachArguments, attached, attachment, attachments
 from outcrop_specialists.context.segments import estimated
 from outcrop_specialists.context.tokens import tokens_of_text
 from outcrop_specialists.tools.base import ToolContext
@@ -126,6 +126,47 @@ def test_what_is_outcrops_own_is_not_attached(context: ToolContext, write_file: 
             write_file(path, "secret = 1\n")
         with pytest.raises(PathError):
             attachment(context, path)
+
+
+def of_each(line: str) -> str:
+    return "".join(line.replace("{n}", f"{n:03d}").replace("{v}", f"{n / 7:.3f}") for n in range(60))
+
+
+WITHOUT_HEADER = {
+    "dump.sql": of_each("INSERT INTO assays VALUES ('DDH-{n}',{n},1,{v});\n"),
+    "bare.sql": of_each("INSERT INTO assays VALUES ('DDH-{n}',{n},1,{v})\n"),
+    "named.sql": of_each("INSERT INTO assays (hole, au) VALUES ('DDH-{n}', {v});\n"),
+    "tuples.sql": "CREATE TABLE assays (hole TEXT, au REAL);\nINSERT INTO assays VALUES\n"
+    + of_each("('DDH-{n}',{v}),\n"),
+    "words.sql": of_each("INSERT INTO logs VALUES ('DDH-{n}','granite','fresh');\n"),
+    "update.sql": of_each("UPDATE assays SET au = {v} WHERE hole = 'DDH-{n}';\n"),
+    "copy.sql": "COPY assays (hole, au) FROM stdin;\n" + of_each("DDH-{n}\t{v}\n"),
+    "pairs.log": of_each("hole=DDH-{n};au={v}\n"),
+    "pairs.txt": of_each("hole=DDH-{n} au={v}\n"),
+    "words.csv": of_each("DDH-{n},granite,fresh\n"),
+    "figures.csv": of_each("DDH-{n},granite,{v}\n"),
+    "rows.xml": of_each('<row hole="DDH-{n}" au="{v}"/>\n'),
+    "table.html": of_each("<tr><td>DDH-{n}</td><td>{v}</td></tr>\n"),
+    "records.yml": of_each("- hole: DDH-{n}\n  au: {v}\n"),
+    "lists.dat": of_each("(sample DDH-{n} {v})\n"),
+    "table.tex": of_each("DDH-{n} & granite & {v} \\\\\n"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_HEADER)
+def test_the_lead_sees_no_row_where_the_first_line_is_one(context: ToolContext, write_file: Write, name: str) -> None:
+    write_file(name, WITHOUT_HEADER[name])
+    [told] = attached(context, AttachArguments(paths=[name], reader="lead"))
+    assert "DDH-" not in told
+    assert "granite" not in told
+    assert "0.000" not in told
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+@pytest.mark.parametrize("name", ["dump.sql", "bare.sql", "words.sql", "update.sql", "figures.csv"])
+def test_nor_where_there_are_few(context: ToolContext, write_file: Write, name: str, lines: int) -> None:
+    write_file(name, "".join(WITHOUT_HEADER[name].splitlines(keepends=True)[:lines]))
+    assert "DDH-" not in attached(context, AttachArguments(paths=[name], reader="lead"))[0]
 
 
 def test_the_ledger_counts_them_as_attachments(context: ToolContext, write_file: Write) -> None:

@@ -176,20 +176,22 @@ def test_calls_and_results_are_paired_whatever_came() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "after", "turns", "price", "decision"),
+    ("tokens", "after", "turns", "price", "summary", "decision"),
     [
-        (100_000, 20_000, 30, 0.1, "no"),  # below 70 %
-        (150_000, 30_000, 30, 0.1, "pays"),
-        (150_000, 30_000, 2, 0.1, "no"),  # too few turns to pay for reading the rest uncached
-        (150_000, 30_000, 2, 1.0, "pays"),  # nothing is cached
-        (150_000, 149_000, 99, 0.1, "no"),  # nothing to be saved
-        (170_000, 160_000, 1, 0.1, "forced"),
+        (100_000, 20_000, 30, 0.1, 0, "no"),  # below 70 %
+        (150_000, 30_000, 30, 0.1, 0, "pays"),
+        (150_000, 30_000, 2, 0.1, 0, "no"),  # too few turns to pay for reading the rest uncached
+        (150_000, 30_000, 2, 1.0, 0, "pays"),  # nothing is cached
+        (150_000, 149_000, 99, 0.1, 0, "no"),  # nothing to be saved
+        (150_000, 30_000, 10, 0.1, 80_000, "pays"),
+        (150_000, 30_000, 10, 0.1, 100_000, "no"),  # what the summary costs is more than is saved
+        (170_000, 160_000, 1, 0.1, 900_000, "forced"),
     ],
 )
 def test_it_is_decided_by_payback_and_forced_at_the_end(
-    tokens: int, after: int, turns: int, price: float, decision: str
+    tokens: int, after: int, turns: int, price: float, summary: float, decision: str
 ) -> None:
-    assert decide(tokens, Window(200_000, 16_000), after, turns, price) == decision
+    assert decide(tokens, Window(200_000, 16_000), after, turns, price, summary) == decision
 
 
 def test_stale_and_repeated_results_go_first_and_keep_their_figures(tmp_path: Any) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from outcrop_specialists.context.fact_words import BY_USER, is_concrete, sentences, weight
+from outcrop_specialists.context.fact_words import BINDING, BY_USER, is_concrete, sentences, weight
 
 CONSTRAINTS = [
     "No connection through Frankfurt.",
@@ -34,6 +36,65 @@ CONSTRAINTS = [
     "Sólo oro y plata.",
     "Не использовать северный отвал.",
     "不要使用实验室乙的数据。",
+]
+OTHER_LANGUAGES = [
+    "Gebruik nooit het oude laboratorium.",
+    "Het rapport moet zonder kaarten.",
+    "Dat mag niet.",
+    "Eski laboratuvar asla kullanılmayacak.",
+    "Bu yasaktır.",
+    "Não usar o laboratório antigo em caso algum.",
+    "O relatório deve ser curto.",
+    "Nunca contacte o cliente.",
+    "Non usare mai il vecchio forno.",
+    "Il rapporto deve essere breve.",
+    "Nigdy nie używaj starej próbki.",
+    "Raport musi być krótki.",
+    "Använd aldrig den gamla ugnen.",
+    "Rapporten måste vara kort.",
+    "Нельзя использовать старую печь.",
+    "Отчёт должен быть коротким.",
+    "Никогда не звоните клиенту.",
+    "不得使用旧样品。",
+    "必须使用中位数。",
+    "古い試料を使ってはいけません。",
+    "必ず中央値を使うこと。",
+]
+DECISIONS = [
+    "We settled on kriging over inverse distance.",
+    "Let us go with the robust estimator.",
+    "We picked the northern zone.",
+    "They opted for local kriging.",
+    "It was agreed that the lab changes.",
+    "The team decided for medians.",
+    "The median is to be used.",
+    "Use the median instead of the mean.",
+    "We stick with the old colours.",
+    "From now on the second lab does the work.",
+    "The twin is ruled out.",
+    "Wir haben uns auf Kriging geeinigt.",
+    "Nous avons choisi le krigeage.",
+    "Hemos elegido el kriging.",
+    "Abbiamo deciso di usare la mediana.",
+    "We hebben voor kriging gekozen.",
+    "Решили взять кригинг.",
+]
+NAMES = [
+    "The sampler is called Okonkwo.",
+    "The southern claim belongs to Maria Lindqvist.",
+    "The camp lies near Kalgoorlie.",
+    "Ask the driller, Łukasz.",
+    "The dog is called rex.",
+    "Der Bohrmeister heißt Petersen.",
+    "Die Proben sind von Anna.",
+    "Die Lizenz wird von Maria Huber gehalten.",
+    "Le foreur s'appelle Dubois.",
+]
+GERMAN_TALK = [
+    "Ich sehe mir die Tabelle an und gehe weiter.",
+    "Der Bericht über die Proben ist in Arbeit.",
+    "Die Arbeit ging gut voran.",
+    "Das Ergebnis der Rechnung sieht gut aus.",
 ]
 FIGURES_IN_WORDS = [
     "Budget is twelve thousand dollars.",
@@ -65,12 +126,33 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("text", [*CONSTRAINTS, *FIGURES_IN_WORDS, *ERRORS, *PLACES])
+@pytest.mark.parametrize("text", [*OTHER_LANGUAGES, *DECISIONS])
+def test_what_binds_and_what_was_decided_weigh_as_such_in_any_of_the_languages(text: str) -> None:
+    assert weight(text) >= BINDING
+    assert is_concrete(text)
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_a_name_weighs_more_than_an_ordinary_figure_and_less_than_one_with_its_unit(text: str) -> None:
+    assert is_concrete(text)
+    assert weight("The third mean is 5.") < weight(text) < weight("The third mean is 5 ppm.")
+
+
+@given(st.sampled_from(CONSTRAINTS + FIGURES_IN_WORDS + PLACES), st.integers(0, 10**9))
+def test_which_digits_a_fact_has_weighs_nothing(text: str, figure: int) -> None:
+    assert weight(f"{text} x = {figure}") == weight(f"{text} x = {figure % 7}")
+
+
+@pytest.mark.parametrize(
+    "text", [*CONSTRAINTS, *OTHER_LANGUAGES, *DECISIONS, *NAMES, *FIGURES_IN_WORDS, *ERRORS, *PLACES]
+)
 def test_what_binds_counts_or_went_wrong_is_concrete(text: str) -> None:
     assert is_concrete(text)
 
 
-@pytest.mark.parametrize("text", ["I look at how the table is made.", "The work went well so far.", "Good morning!"])
+@pytest.mark.parametrize(
+    "text", ["I look at how the table is made.", "The work went well so far.", "Good morning!", *GERMAN_TALK]
+)
 def test_talk_is_not(text: str) -> None:
     assert not is_concrete(text)
 

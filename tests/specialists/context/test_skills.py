@@ -72,7 +72,28 @@ def test_a_folder_without_a_file_text_that_is_none_and_a_link_are_no_skills(work
     skills, problems = find_skills(workspace)
     assert skills == []
     assert len(problems) == 3
+    assert problems[0] == "skills/binary/SKILL.md: is not UTF-8 text"
     assert "behind a link" in problems[2]
+
+
+def test_links_that_go_round_in_a_circle_are_told(workspace: Path) -> None:
+    write(workspace, "good", "name: good\ndescription: d\n")
+    for place in ("skills/circle", "skills/good/more.md"):
+        (workspace / place).symlink_to((workspace / place).name)
+    skills, problems = find_skills(workspace)
+    assert [skill.name for skill in skills] == ["good"]
+    assert problems == ["skills/circle/SKILL.md: a skill must lie in the workspace itself, not behind a link"]
+    with pytest.raises(PathError, match="is not a path"):
+        read_skill(workspace, "good", "more.md")
+    elsewhere = workspace / "other"
+    elsewhere.mkdir()
+    (elsewhere / "skills").symlink_to("skills")
+    assert find_skills(elsewhere) == (
+        [],
+        ["skills/ is a link that leads nowhere; its skills are not told, and not read"],
+    )
+    with pytest.raises(ArgumentError, match="there is no skill"):
+        read_skill(elsewhere, "good")
 
 
 def test_files_of_a_skill_are_read_in_pages_and_nothing_outside_it(workspace: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 import resource
@@ -197,6 +198,51 @@ def test_sentences_of_one_pattern_are_text(pattern: str) -> None:
     assert not looks_like_rows("\n".join(pattern.replace("{n}", str(n)) for n in range(1, 400)))
 
 
+RECORDS = {
+    "YAML": lambda n: f"- hole: D{n}\n  au: {n / 7:.3f}\n",
+    "YAML with lists": lambda n: f"- hole: D{n}\n  assays:\n    au: {n / 7:.3f}\n    lith: fresh granite\n",
+    "HTML": lambda n: f"<tr><td>D{n}</td><td>{n / 7:.3f}</td></tr>\n",
+    "HTML, a cell a line": lambda n: f"<tr>\n  <td>D{n}</td>\n  <td>the {n} th of many words in one cell</td>\n</tr>\n",
+    "XML": lambda n: f"<sample>\n <hole>D{n}</hole>\n <au>{n / 7:.3f}</au>\n</sample>\n",
+}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+@pytest.mark.parametrize("name", ["a.txt", "a.yml", "a.html", "README"])
+def test_records_of_several_lines_are_rows(read: Read, write_file: Write, kind: str, name: str) -> None:
+    found = read(write_file(name, "".join(RECORDS[kind](n) for n in range(400)))).results
+    assert found["kind"] == "data"
+    assert found["text"].count("\n") == limits.DATA_LINES_SHOWN
+
+
+def test_rows_of_markup_amid_a_page_are_given_five_at_a_time(read: Read, write_file: Write) -> None:
+    rows = "".join(RECORDS["HTML"](n) for n in range(200))
+    words = "".join(f"<p>{line}</p>\n" for line in PROSE.splitlines()[:300])
+    assert read(write_file("page.html", words)).results["kind"] == "text"
+    found = read(write_file("report.html", words + rows), start_line=301).results
+    assert found["text"] == "".join(rows.splitlines(keepends=True)[:5])
+
+
+SETTINGS = """\
+services:
+  web:
+    image: web:1.0
+    ports: [80, 443]
+    environment:
+      LOG: debug
+      LIMIT: 30 s
+# what the web needs
+volumes:
+  data: {}
+"""
+
+
+def test_settings_in_yaml_are_text(read: Read, write_file: Write) -> None:
+    text = SETTINGS + "".join(f"key_{n}: the value of key {n}\n" for n in range(100)) + SETTINGS * 3
+    found = read(write_file("compose.yml", text)).results
+    assert (found["kind"], found["text"]) == ("text", text)
+
+
 def test_rows_amid_a_long_text_are_given_five_at_a_time(read: Read, write_file: Write) -> None:
     text = PROSE * 3 + "".join(f"{row}\n" for row in ROWS * 40) + PROSE
     path = write_file("report.md", text)
@@ -230,6 +276,9 @@ def test_small_json_is_read_whole_and_larger_is_data(read: Read, write_file: Wri
     small = "{\n" + ",\n".join(entries) + "\n}\n"
     assert len(small) < limits.READ_JSON_BYTES
     assert read(write_file("a.json", small)).results["text"] == small
+    figures = json.dumps({"a": list(range(60))}, indent=1)
+    found = read(write_file("conf.json", figures)).results
+    assert (found["kind"], found["text"]) == ("text", figures)
     records = "".join(f'{{"a": {n}}}\n' for n in range(60))
     for name in ("lines.jsonl", "lines.json", "lines.txt"):
         assert read(write_file(name, records)).results["text"].count("\n") == 5

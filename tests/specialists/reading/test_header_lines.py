@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from outcrop_specialists.reading.tables import Table
 
 Read = Callable[..., Table]
@@ -77,6 +79,23 @@ def test_a_header_that_stands_again_is_skipped_with_its_units_and_counted(read_l
     table = read_lines(*page, *page, *page)
     assert table.frame.rows() == [("S1", 0.1), ("S2", 0.2)] * 3
     assert "the header stands again in 2 lines, which were skipped (lines 5, 9)" in table.notes
+
+
+@pytest.mark.parametrize("first", ["DDH-000,granite,fresh", "granite,DDH-000,fresh", "hole=DDH-000,x,y"])
+def test_a_first_line_of_the_form_of_those_below_is_a_row(read_lines: Read, first: str) -> None:
+    rows = [first.replace("000", f"{n:03d}") for n in range(12)]
+    table = read_lines(*rows)
+    assert table.frame.columns == ["column_1", "column_2", "column_3"]
+    assert table.frame.height == 12
+    assert any("is a row like those below it" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    "header", ["Q1,Q2,P80 um", "Hole1,Lith2,Au_ppm", "S 1,S 2,S 3", "Cu ICP61,Zn ICP61,Au AA24", "x1,y1,z1"]
+)
+def test_names_with_figures_are_a_header(read_lines: Read, header: str) -> None:
+    rows = [f"D{n},granite,{n / 7:.3f}" for n in range(12)]
+    assert read_lines(header, *rows).frame.columns == header.split(",")
 
 
 def test_words_beside_numbers_in_the_first_row_stay_a_row(read_lines: Read) -> None:

@@ -26,7 +26,7 @@ from outcrop.models.offline.guards import Clause, refusals_of
 from outcrop.models.offline.leftovers import JOINING, LIST_CUES, Reading, find_leftovers, lacks_object
 from outcrop.models.offline.mentions import Mentions, finder_of
 from outcrop.models.offline.named import bind_named, bind_own
-from outcrop.models.offline.names import with_names, with_spoken
+from outcrop.models.offline.names import with_files, with_names, with_spoken
 from outcrop.models.offline.numbers import bind_numbers
 from outcrop.models.offline.options import choose
 from outcrop.models.offline.polarity import polarity_of
@@ -66,7 +66,7 @@ def bind(
 ) -> Binding:
     """Bind one clause. The profile gives the column names; `previous` is what an earlier step made, `others` are the
     further data files."""
-    clause, spoken = with_spoken(clause, profile)
+    clause, spoken = with_spoken(with_files(clause, [profile, *others]), profile)
     binder = _Binder(tool, clause, profile, previous or Previous(), others)
     binding = binder.bind()
     if binder.unknown and (told := with_names(clause, binder.unknown, profile)):

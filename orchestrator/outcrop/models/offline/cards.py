@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from outcrop.models.offline.vocabulary import MINOR
 from outcrop.models.offline.words import stems_of, words_of
@@ -16,6 +16,7 @@ from outcrop_schemas.messages import ToolSchema
 
 ROSTER = "Specialists and their tools:"
 ASKED_FOR = "Asked for as:"
+CARDS_KEPT = 1_000
 
 _SPECIALIST = re.compile(r"^(?P<name>[\w-]+): (?P<purpose>.*)$")
 # "how does one column depend on another": what stands for the user's own words asks for nothing.
@@ -64,6 +65,8 @@ def content_stems(text: str) -> tuple[str, ...]:
     return tuple(kept or [word.stem for word in words])
 
 
+# The same tools are offered in every request; what is known of one is found once.
+@lru_cache(maxsize=CARDS_KEPT)
 def read_card(name: str, card: str, specialist: str = "") -> Card:
     """A card out of the text that `Tool.card` writes; without asked-for words only the name is left to go by."""
     description, _, asked = card.rpartition(ASKED_FOR) if ASKED_FOR in card else (card, "", "")

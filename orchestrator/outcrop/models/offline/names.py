@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 
-from outcrop.models.offline.profile import Profile
+from outcrop.models.offline.profile import Profile, joined
 from outcrop.models.offline.words import squeeze, stem
 
 SHORTEST = 4
@@ -30,6 +32,7 @@ _SPOKEN_FORMS = tuple(
         "dissolved solids", "electrical conductivity", "gamma", "density", "sonic", "neutron", "caliper",
     )
 )  # fmt: skip
+_ONE_WORD = re.compile(r"[\w.-]+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -58,6 +61,17 @@ def with_spoken(clause: str, profile: Profile) -> tuple[str, list[str]]:
             clause = pattern.sub(f'"{column}"', clause)
             notes.append(f'"{said}" was taken as {column}, the only column that goes by this name')
     return clause, notes
+
+
+def with_files(clause: str, profiles: Sequence[Profile]) -> str:
+    """The clause with the bare name of a data file ("Au of trench_2") made that file's, where no column has it."""
+    columns = joined(profiles)
+    for name in (PurePosixPath(profile.path) for profile in profiles):
+        if name.stem.casefold() not in columns:
+            said = rf"(?<=\b)((?:of|in|from|for|on) (?:the )?){re.escape(name.stem)}(?![\w.])"
+            told = name.name if _ONE_WORD.fullmatch(name.name) else "the file"
+            clause = re.sub(said, rf"\g<1>{told}", clause, flags=re.IGNORECASE)
+    return clause
 
 
 def with_names(clause: str, unknown: list[str], profile: Profile) -> tuple[str, list[str]] | None:

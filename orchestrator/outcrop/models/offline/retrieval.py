@@ -7,12 +7,12 @@ decides between those; likeness of description alone chooses nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import log
 
-from outcrop.models.offline.cards import Card, content_stems
+from outcrop.models.offline.cards import CARDS_KEPT, Card, content_stems
 from outcrop.models.offline.vocabulary import DETERMINERS, GENERIC, MINOR, NEUTRAL, POLITE, QUESTIONS, STOP, TASK_VERBS
 from outcrop.models.offline.words import Word, stem, words_of
 
@@ -73,7 +73,7 @@ class Retrieval:
         return found
 
     def _match(
-        self, card: Card, bag: dict[str, float], terms: list[Term], verb: Word | None, said: set[str]
+        self, card: Card, bag: Mapping[str, float], terms: list[Term], verb: Word | None, said: set[str]
     ) -> Match | None:
         if verb and verb.lower not in NEUTRAL and verb.stem not in card.vocabulary and verb.text != card.name:
             return None
@@ -99,7 +99,7 @@ class Retrieval:
             return None
         return Match(card, best + self._bm25(bag, {term.stem for term in terms}), places)
 
-    def _bm25(self, bag: dict[str, float], stems: set[str]) -> float:
+    def _bm25(self, bag: Mapping[str, float], stems: set[str]) -> float:
         length = sum(bag.values()) / (self._mean_length or 1.0)
         norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
         # Sorted, because a sum of floats depends on its order and the order of a set on the process.
@@ -137,7 +137,8 @@ def leading_verb(words: Sequence[Word], columns: Collection[str] = ()) -> Word |
     return None
 
 
-def _bag(card: Card) -> dict[str, float]:
+@lru_cache(maxsize=CARDS_KEPT)
+def _bag(card: Card) -> Mapping[str, float]:
     bag: dict[str, float] = {}
     for phrase in (*card.phrases, card.name.replace("_", " ")):
         for said in content_stems(phrase):

@@ -33,6 +33,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.messages import ModelRequest
 from outcrop_specialists.completion import COMPLETE
 from outcrop_specialists.context.checkpoint import CHECKPOINT
+from outcrop_specialists.telling import ASK, REPORT_GAP
 
 CLUSTER, CHOOSE = "cluster", "choose_clusters"
 FILES_INSPECTED = 3
@@ -48,7 +49,7 @@ class SpecialistTurn:
     def __init__(self, request: ModelRequest, conversation: Conversation) -> None:
         self._conversation = conversation
         self._tools = {tool.name: tool for tool in request.tools if tool.name != COMPLETE}
-        self._cards = own_cards(self._tools.values(), without=(CHECKPOINT.name,))
+        self._cards = own_cards(self._tools.values(), without=(CHECKPOINT.name, REPORT_GAP.name, ASK.name))
         role = _ROLE.search(request.system)
         self._role = role[1] if role else ""
         self._given = Previous.of_context(conversation.context)
@@ -223,7 +224,7 @@ class SpecialistTurn:
         }
         if is_gap:
             answer["gap"] = {
-                "objective": quoted(self._conversation.objective),
+                "capability": cut(quoted(self._conversation.objective), limits.ENTRY_CHARS),
                 "reason": cut(blockers[0], limits.ENTRY_CHARS),
             }
         return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))

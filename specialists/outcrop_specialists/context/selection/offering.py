@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.messages import ToolSchema
+from outcrop_specialists.completion import checked
 from outcrop_specialists.context.selection.cards import card_of
 from outcrop_specialists.context.selection.embedding import Embedder
 from outcrop_specialists.context.selection.index import ToolIndex
@@ -73,13 +76,21 @@ class Offering:
 
     def find(self, arguments: dict[str, Any]) -> str:
         """What `find_tools` gives: name and card of the tools that fit, which are offered from now on."""
-        query = arguments.get("query")
-        if set(arguments) != {"query"} or not isinstance(query, str) or not query.strip():
+        query = checked(FindArguments, arguments).query
+        if not query.strip():
             raise ArgumentError("query", "say in plain words what the tool should do")
         found = self._selection.find(query[: limits.OBJECTIVE_CHARS])
         for name, _ in found:
             self._selection.offer(name)
         return wire.dumps({"found": dict(found)} if found else {"found": {}, "hint": "try other words"}).decode()
+
+
+class FindArguments(BaseModel):
+    """The arguments of `find_tools`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: str
 
 
 def _told(record: SelectionRecord, by: str | None) -> str:

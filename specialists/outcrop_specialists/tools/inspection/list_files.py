@@ -12,7 +12,7 @@ from pydantic import Field
 from outcrop_schemas import limits
 from outcrop_schemas.errors import DataError, PathError, WorkspaceError
 from outcrop_specialists.columns.profile import profile_table
-from outcrop_specialists.paths import resolve_inside
+from outcrop_specialists.paths import leads_out, resolve_inside
 from outcrop_specialists.reading.listing import tables_of
 from outcrop_specialists.reading.several import SeveralTablesError
 from outcrop_specialists.reading.tables import read_table
@@ -81,7 +81,7 @@ def _entries(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[s
             kind = KIND_OF.get(_ending(path))
             if name.startswith("."):
                 continue
-            if kind is None or not path.resolve().is_relative_to(workspace) or not path.is_file():
+            if kind is None or leads_out(workspace, path) or not path.is_file():
                 others += 1
                 continue
             if kind == "table" and path.suffix.lower() == ".json" and path.parent.name == "results":

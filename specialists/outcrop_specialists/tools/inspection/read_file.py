@@ -76,7 +76,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         is_small_json = text.bytes_sampled < limits.READ_JSON_BYTES and is_json_document(name, decoded)
         if is_data(name, decoded) and not is_small_json:
             return _data(context, arguments, text)
-        return _page(context, arguments, text)
+        return _page(context, arguments, text, is_guarded=not is_small_json)
 
 
 def read_chars(context: ToolContext) -> int:
@@ -85,12 +85,12 @@ def read_chars(context: ToolContext) -> int:
     return max(1, min(limits.READ_CHARS, int(share)))
 
 
-def _page(context: ToolContext, arguments: Arguments, text: _Text) -> ToolResult:
+def _page(context: ToolContext, arguments: Arguments, text: _Text, *, is_guarded: bool) -> ToolResult:
     cursor = text.cursor(context, f"reading {text.file.name}")
     go_to(cursor, arguments.start_line, arguments.start_char)
     page = page_from(cursor, arguments.lines, read_chars(context))
     notes, facts = [], {**text.facts, "kind": "text"}
-    if page.end_line - page.start_line >= limits.DATA_LINES and looks_like_rows(page.text):
+    if is_guarded and page.end_line - page.start_line >= limits.DATA_LINES and looks_like_rows(page.text):
         # A table amid a text is guarded too; the pages are still the file.
         cursor = text.cursor(context, f"reading {text.file.name}")
         go_to(cursor, arguments.start_line, arguments.start_char)
