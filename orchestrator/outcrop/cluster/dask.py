@@ -97,7 +97,7 @@ class DaskLauncher:
         return places
 
     def warm(self) -> None:
-        """The nodes were made ready when they were looked at."""
+        """Each node starts a nursery once it has had a few cold starts."""
 
     async def launch(self, spec: LaunchSpec) -> RemoteChild:
         """Have one process started by a node. Raises LaunchError."""

@@ -171,7 +171,6 @@ class _Ground:
         self.users, self.left_at = 0, 0.0
         workspace = Workspace(site.workspace)
         self.launcher: Launcher = choose_launcher(site.launch, workspace.home / "cache")
-        self.launcher.warm()
         name = f"isolation-{socket.gethostname()}.json"
         self.proof = IsolationProof(workspace, self.launcher, wraps=site.wraps, kept_as=name)
         self.proof.begin()

@@ -8,11 +8,11 @@ from functools import lru_cache
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def _all(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
+def _all(words: str) -> dict[str, None]:
+    return dict.fromkeys(words.split())
 
 
-_UNIT_WORDS = _all(
+_UNITS = _all(
     """
     ppm ppb ppt pct wt vol gpt µg μg ug mg kg g t kt mt gt oz koz moz lb lbs mlb nm µm μm um mm cm dm m km ft
     feet inch inches mile miles yd ha km2 km² m2 m² m3 m³ mm2 cm2 cm3 acre acres l ml litre litres liter liters
@@ -26,7 +26,6 @@ _UNIT_WORDS = _all(
     px dpi token tokens rpm pp bps percent per prozent basis degree degrees grad
     """
 )
-_UNITS = frozenset(_UNIT_WORDS)
 _AFTER_FIGURE = re.compile(r" ?([%‰°€£¥₹$]|[^\W\d_]+[23]?(?!\w))")
 _FIGURE_WITH_UNIT = re.compile(r"\d ?([%‰°€£¥₹$]|[^\W\d_]+[23]?(?!\w))")
 MULTIPLIER = (
@@ -34,7 +33,8 @@ MULTIPLIER = (
     r"tausend|hundert|mille|mil|cent|trillions?|times|fold|half|quarters?"
 )
 """A word behind a figure that makes it another one."""
-# By which words, or beginnings, what tells a withdrawal may begin: the pattern is dear.
+_FACTOR = re.compile(MULTIPLIER, re.IGNORECASE)
+# How the words begin by which a withdrawal is told: the pattern is dear.
 _HINTS = _all(
     """
     no not any wrong is was are were be been being it that mist in does doesn isn wasn used former prev once
@@ -45,6 +45,7 @@ _HINTS = _all(
     felak ersatt nie już nieak artık geçers iptal больше отмен неверн устар уже
     """
 )
+_BEGINNINGS = tuple(_HINTS)
 # Not "no more" nor "not": they are as often a part of what holds.
 _WITHDRAWN = re.compile(
     r"no longer|not (?:true|right|correct|valid|the case|apply|applicable|hold|binding|so|in force)|any ?more\b|"
@@ -75,15 +76,20 @@ def words_of(text: str) -> tuple[frozenset[str], str]:
     return frozenset(words), f" {' '.join(words)} "
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word or a sign is a unit, or a factor."""
+    return word.lower() in _UNITS or not word[0].isalpha() or _FACTOR.fullmatch(word) is not None
+
+
 def unit_behind(text: str, end: int) -> str:
     """The unit that stands behind a figure which ends here; empty where none does."""
     found = _AFTER_FIGURE.match(text, end)
-    return found[1] if found and (found[1].lower() in _UNITS or not found[1][0].isalpha()) else ""
+    return found[1] if found and is_unit(found[1]) else ""
 
 
 def has_unit(text: str) -> bool:
     """Whether a figure with a unit stands in a text."""
-    return any(unit.lower() in _UNITS or not unit[0].isalpha() for unit in _FIGURE_WITH_UNIT.findall(text))
+    return any(map(is_unit, _FIGURE_WITH_UNIT.findall(text)))
 
 
 def is_withdrawn(before: str, after: str) -> bool:
@@ -94,5 +100,5 @@ def is_withdrawn(before: str, after: str) -> bool:
 
 def _tells_withdrawal(text: str) -> bool:
     words, _ = words_of(text)
-    has_hint = any(word.startswith(_HINTS) or not word.isascii() for word in words)
+    has_hint = any(word.startswith(_BEGINNINGS) or not word.isascii() for word in words)
     return has_hint and _WITHDRAWN.search(text) is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from outcrop_specialists.context.fact_signs import is_unit
 from outcrop_specialists.context.fact_words import sentences
 
 HEADING_CHARS = 200
@@ -23,12 +24,7 @@ _BLANKS, _GAP = "  ", re.compile(r"\s{2,}")
 _DELIMITERS = ("|", "\t", ";", ",", _BLANKS)
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 # A line of figures with nothing but units and names of months does not say of what they are.
-_UNITS = re.compile(
-    r"(?:ppm|ppb|ppt|pct|wt|vol|mg|kg|g|t|oz|lb|km|cm|mm|ft|ha|usd|eur|chf|gbp|jpy|aud|cad|cny|kt|mt|moz|koz|gpt|"
-    r"[a-z]?pa|bar|kwh?|mwh?|hz|rpm|min|hours?|days?|years?|utc|am|pm|k|mio|million|billion|thousand|percent|"
-    r"jan\w*|feb\w*|mar\w*|apr\w*|ma[iy]|jun\w*|jul\w*|aug\w*|sep\w*|o[ck]t\w*|nov\w*|de[cz]\w*)$",
-    re.IGNORECASE,
-)
+_MONTH = re.compile(r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])", re.IGNORECASE)
 
 
 def pieces(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -69,7 +65,7 @@ def _is_item_of(line: str, title: str) -> bool:
 
 def _is_bare(line: str) -> bool:
     """Whether a line has figures and does not say of what."""
-    return bool(_FIGURE.search(line)) and all(_UNITS.match(word) for word in _LETTERS.findall(line))
+    return bool(_FIGURE.search(line)) and all(is_unit(word) or _MONTH.match(word) for word in _LETTERS.findall(line))
 
 
 def _table_begins(line: str, following: list[str]) -> str:

@@ -77,7 +77,7 @@ async def test_a_run_on_a_cluster_is_the_run_on_this_machine(cluster: Cluster, s
         folder = tmp_path / backend.partition(":")[0]
         folder.mkdir()
         (folder / "soils.csv").write_bytes(soils.read_bytes())
-        objective = "cluster the samples into 3 groups by Cu and Zn"
+        objective = "summarise Cu and Zn"
         outcome = await Run(objective, ["soils.csv"], workspace=folder, backend=backend).start()
         assert outcome.status == "success", outcome.errors
         record = read(Path(outcome.run_folder, "journal.jsonl"))[0]
@@ -361,7 +361,7 @@ def test_a_batch_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, so
     jobs = int(os.environ.get("OUTCROP_CLUSTER_JOBS", "200" if os.environ.get("OUTCROP_LONG") else "8"))
     (tmp_path / "soils.csv").write_bytes(soils.read_bytes())
     columns = ("Cu", "Zn", "Pb", "As")
-    lines = [{"objective": f"histogram of {columns[n % 4]}", "data": ["soils.csv"], "id": str(n)} for n in range(jobs)]
+    lines = [{"objective": f"summarise {columns[n % 4]}", "data": ["soils.csv"], "id": str(n)} for n in range(jobs)]
     (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, lines)))
     given = ["batch", str(tmp_path / "jobs.jsonl"), "--workspace", str(tmp_path), "--backend", cluster.backend]
     options = ["--model", "offline", "--set", "cluster_retry_lost=2", "--json"]

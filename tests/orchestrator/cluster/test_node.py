@@ -51,6 +51,13 @@ def test_a_node_keeps_one_nursery_for_the_runs_of_a_workspace_and_gives_it_up(
     Path(site.probe).with_name("cluster-2").write_text("other")
     other = replace(site, probe=str(Path(site.probe).with_name("cluster-2")), content="other")
     assert "reason" not in node.look(other)
+
+    async def warm() -> None:
+        for of_either in (site, other):
+            async with node._ground(of_either) as ground:
+                ground.launcher.warm()
+
+    node._background.run(warm())
     [nursery] = [one for one in nurseries() if one not in before]
     until = time.monotonic() + 30
     while is_alive(nursery) and time.monotonic() < until:

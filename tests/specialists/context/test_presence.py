@@ -137,5 +137,5 @@ def test_a_record_is_not_there_because_of_another_one(data: st.DataObject) -> No
     value = [{"name": name, "mean": mean} for name, mean in zip(names, means, strict=True)]
     facts = facts_of_result(wire.dumps(value).decode())
     turned = [f"{name} mean = {mean}" for name, mean in zip(names, [*means[1:], means[0]], strict=True)]
-    assert lost(facts, "\n".join(turned)) == facts
-    assert lost(facts, "\n".join(f"{name} mean = {mean}" for name, mean in zip(names, means, strict=True))) == []
+    assert lost(facts, ". ".join(turned)) == facts
+    assert lost(facts, ". ".join(f"{name} mean = {mean}" for name, mean in zip(names, means, strict=True))) == []
