@@ -52,7 +52,8 @@ def test_integers_are_known_to_be_plain_by_the_length_of_their_texts(values: lis
         texts[0] = "-0" if spoilt == "-0" else f"{spoilt}{abs(values[0])}"
     column = pl.Series("c", [*texts, None, ""])
     numbers = column.cast(pl.Int64, strict=False)
-    assert plain._are_shortest(column, numbers) is (not spoilt) or numbers.null_count() > 2
+    # What is beyond 64 bits never comes that far: `+9223372036854775808` is no Int64.
+    assert numbers.null_count() > 2 or plain._are_shortest(column, numbers) is (not spoilt)
 
 
 LOOKS = [
