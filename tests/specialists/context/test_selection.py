@@ -53,6 +53,13 @@ def test_every_choice_is_recorded_as_it_changed_what_is_offered(steps: list[str]
     assert chosen.offered == offered
 
 
+def test_what_is_said_in_words_of_another_language_is_offered_everything() -> None:
+    records: list[SelectionRecord] = []
+    assert set(selection(records).select("wo schlafen denn die Eulen und Wachteln")) == {*FALLBACK, *INDEX.names}
+    assert records[0].added == INDEX.names
+    assert selection().select("") == list(FALLBACK)
+
+
 def test_the_tool_of_the_step_is_offered_and_most_others_are_not() -> None:
     records: list[SelectionRecord] = []
     offered = selection(records).select("where does the owl sleep")
@@ -62,11 +69,6 @@ def test_the_tool_of_the_step_is_offered_and_most_others_are_not() -> None:
     assert records[0].query == "where does the owl sleep"
     assert records[0].scores[0].name == "see_owl"
     assert records[0].scores[0].score > records[0].scores[1].score
-
-
-def test_where_nothing_speaks_for_a_tool_none_is_offered() -> None:
-    assert selection().select("") == list(FALLBACK)
-    assert selection().select("zzz") == list(FALLBACK)
 
 
 def test_a_step_of_many_parts_is_offered_the_tool_of_each() -> None:

@@ -60,6 +60,12 @@ class LexicalIndex:
         found = self.found(terms)
         return [found.get(place, 0.0) for place in range(self._data.size)]
 
+    def known_words(self, text: str) -> tuple[int, int]:
+        """How many of the words of a text that carry something the catalogue knows, and how many there are."""
+        said = [terms for raw in _RAW.findall(text) if not raw.isdigit() and (terms := _terms_of_word(raw))]
+        words = [terms for terms in said if terms != (ELEMENT,)]
+        return sum(any(term in self._data.postings for term in terms) for terms in words), len(words)
+
     def found(self, terms: Sequence[str]) -> dict[int, float]:
         """The scores of the cards that share something with these terms, by their places."""
         data = self._data

@@ -82,7 +82,9 @@ class Offering:
         found = self._selection.find(query[: limits.OBJECTIVE_CHARS])
         for name, _ in found:
             self._selection.offer(name)
-        return wire.dumps({"found": dict(found)} if found else {"found": {}, "hint": "try other words"}).decode()
+        return wire.dumps(
+            {"found": dict(found)} if found else {"found": {}, "hint": "try other words, in English"}
+        ).decode()
 
 
 class FindArguments(BaseModel):

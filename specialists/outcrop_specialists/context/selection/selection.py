@@ -79,10 +79,12 @@ class ToolSelection:
         return list(self._offered)
 
     def select(self, text: str) -> list[str]:
-        """Offer what the step of this text needs; all that is offered now."""
+        """Offer what the step of this text needs, or everything where nobody can tell; all that is offered now."""
         if self.is_selecting:
             best = self._needed(text)
-            self._record("select", text, best, self._add(tool.name for tool in best))
+            # What is said in other words than ours cannot be chosen for: then all are offered.
+            wanted = [tool.name for tool in best] if self._index.knows(text) else self._tools
+            self._record("select", text, best, self._add(wanted))
         return self.offered
 
     def find(self, query: str) -> list[tuple[str, str]]:
