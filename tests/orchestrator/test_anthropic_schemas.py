@@ -21,7 +21,7 @@ from outcrop_schemas.messages import (
 )
 from outcrop_specialists.completion import LeadAnswer, SpecialistAnswer, complete_tool
 from outcrop_specialists.roles import ROLES
-from outcrop_specialists.shrinking import shrunk
+from outcrop_specialists.shrinking import CutResults
 from outcrop_specialists.tools.registry import all_tools
 
 TOOLS = [*(tool.schema() for tool in all_tools()), *lead_schemas()]
@@ -62,6 +62,7 @@ def test_a_conversation_that_was_made_smaller_is_still_one_that_the_api_takes() 
         thought = [ThinkingBlock(thinking="hm", signature="c2ln"), RedactedThinkingBlock(data="eHl6")]
         messages.append(Message(role="assistant", content=[*thought, TextBlock(text="I look."), use]))
         messages.append(Message(role="user", content=[ToolResultBlock(tool_use_id=use.id, content="x" * 9_000)]))
+    shrunk = CutResults(lambda text: None, lambda block: None).shrunk
     smaller = shrunk(messages)
     assert smaller is not None
     request = ModelRequest(system="s", messages=smaller)
@@ -71,6 +72,7 @@ def test_a_conversation_that_was_made_smaller_is_still_one_that_the_api_takes() 
 
 
 def test_what_has_no_results_cannot_be_made_smaller() -> None:
+    shrunk = CutResults(lambda text: None, lambda block: None).shrunk
     assert shrunk([Message(role="user", content=[TextBlock(text="x" * 100_000)])]) is None
 
 

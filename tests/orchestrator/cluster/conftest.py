@@ -14,7 +14,7 @@ pytest.importorskip("distributed", reason="the extra `dask` is not installed")
 from servers.dask_cluster import Cluster, running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: other tests look for processes that were left
 def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with running(tmp_path_factory.mktemp("cluster")) as found:
         yield found

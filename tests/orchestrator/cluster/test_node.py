@@ -43,7 +43,7 @@ def nurseries() -> list[psutil.Process]:
 def test_a_node_keeps_one_nursery_for_the_runs_of_a_workspace_and_gives_it_up(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "NODE_IDLE_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "NODE_IDLE_SECONDS", 5.0)
     before, node = nurseries(), Node()
     told = node.look(site)
     assert told["proof"]["sets"]["cold"]["network_denied"]["active"], told
