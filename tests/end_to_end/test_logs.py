@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,15 +21,24 @@ Command = Callable[..., CompletedProcess[str]]
 SECRET = "Saddleback"
 
 
-@pytest.fixture
-def runs(outcrop: Command, workspace: Path) -> list[str]:
-    """Three runs: a summary, the same of other data, and one that could not be done."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with three runs: a summary, the same of other data, and one that could not be done."""
+    folder = tmp_path_factory.mktemp("runs")
     rows = [f"{SECRET}{n},{n / 10},{'granite' if n % 2 else 'shale'}" for n in range(1, 30)]
     for name, extra in (("one.csv", []), ("two.csv", [f"{SECRET}30,99,shale"])):
-        (workspace / name).write_text("\n".join(["sample,Cu_ppm,rock", *rows, *extra]) + "\n")
-    for words, name in (("summarise Cu_ppm by rock", "one.csv"), ("summarise Cu_ppm by rock", "two.csv")):
-        assert outcrop("run", words, "--data", name, "--model", "offline").returncode == 0
-    outcrop("run", "summarise Zn_ppm by rock", "--data", "one.csv", "--model", "offline")
+        (folder / name).write_text("\n".join(["sample,Cu_ppm,rock", *rows, *extra]) + "\n")
+    asked = [("summarise Cu_ppm by rock", "one.csv", 0), ("summarise Cu_ppm by rock", "two.csv", 0)]
+    for words, name, status in (*asked, ("summarise Zn_ppm by rock", "one.csv", 1)):
+        command = [Path(sys.executable).with_name("outcrop"), "run", words, "--data", name, "--model", "offline"]
+        assert subprocess.run(command, cwd=folder, capture_output=True).returncode == status
+    return folder
+
+
+@pytest.fixture
+def runs(made: Path, outcrop: Command, workspace: Path) -> list[str]:
+    """A copy of them in the test's own workspace, by their ids."""
+    shutil.copytree(made, workspace, dirs_exist_ok=True)
     return [entry["run_id"] for entry in said(outcrop("runs", "--json"))]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -15,15 +18,25 @@ ROWS = "".join(f"s{n},{n % 7 + n / 10:.1f},{(n * 13) % 11},{'granite' if n % 3 e
 OBJECTIVE = "remove duplicates, cluster the samples into 2 groups on Cu_ppm and Zn_ppm and plot Cu_ppm against Zn_ppm"
 
 
-@pytest.fixture
-def run(outcrop: Command, workspace: Path) -> Path:
-    (workspace / "soils.csv").write_text(f"sample,Cu_ppm,Zn_ppm,rock\n{ROWS}")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with one run."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "soils.csv").write_text(f"sample,Cu_ppm,Zn_ppm,rock\n{ROWS}")
     # What lies there besides is no part of the run, though its listing tells of it.
-    (workspace / "other.csv").write_text("a,b\n1,2\n")
-    (workspace / "results").mkdir()
-    (workspace / "results" / "of_before.csv").write_text("a,b\n1,2\n")
-    done = outcrop("run", OBJECTIVE, "--data", "soils.csv", "--model", "offline")
+    (folder / "other.csv").write_text("a,b\n1,2\n")
+    (folder / "results").mkdir()
+    (folder / "results" / "of_before.csv").write_text("a,b\n1,2\n")
+    command = [Path(sys.executable).with_name("outcrop"), "run", OBJECTIVE, "--data", "soils.csv", "--model", "offline"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def run(made: Path, workspace: Path) -> Path:
+    """A copy of it in the test's own workspace: a run may be done again wherever its workspace was moved."""
+    shutil.copytree(made, workspace, dirs_exist_ok=True)
     return workspace
 
 
