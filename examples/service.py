@@ -1,7 +1,7 @@
 """A small web service on an Outcrop pool: jobs in, progress as server-sent events, outcomes out.
 
     pip install outcrop fastapi uvicorn
-    EXAMPLE_WORKSPACE=folder-with-data uvicorn --app-dir examples service:app
+    EXAMPLE_WORKSPACE=folder-with-data uvicorn --app-dir examples --timeout-graceful-shutdown 30 service:app
 
     POST   /jobs               {"specialist": "analytics", "objective": "summarise Au", "data": ["assays.csv"]}
     GET    /jobs/{number}      how far it is, and its outcome
@@ -9,13 +9,17 @@
     DELETE /jobs/{number}      cancel it: its process is ended
     GET    /health, /statistics
 
-503 with Retry-After says that as many jobs wait as may. On SIGTERM (uvicorn ends the application then) no further jobs
-are taken and those that were have DRAIN_SECONDS to end.
+503 with Retry-After says that as many jobs wait as may. From SIGTERM on no further jobs are taken, and those that were
+have EXAMPLE_DRAIN seconds to end; whoever listens to their events is told how they ended. uvicorn waits for open
+responses before it ends the application, at most as long as `--timeout-graceful-shutdown` says: that is for listeners
+who no longer read, and is to be longer than EXAMPLE_DRAIN.
 """
 
 import asyncio
 import json
 import os
+import signal
+import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -122,6 +126,9 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """The pool lives as long as the application; what is under way when it ends gets its time."""
     async with Pool(workers=WORKERS, queue=QUEUE, workspace=WORKSPACE) as pool:
         app.state.pool, app.state.jobs = pool, Jobs(pool)
+        if threading.current_thread() is threading.main_thread():
+            # At the signal, and not only below: uvicorn comes there when all who listen to events have gone.
+            pool.drain_on(signal.SIGTERM, signal.SIGINT, seconds=DRAIN_SECONDS, pass_on=True)
         yield
         await pool.drain(DRAIN_SECONDS)
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 
+from outcrop.batch_checks import Checks
 from outcrop.batch_outcomes import BatchOutcome as BatchOutcome
 from outcrop.batch_outcomes import JobOutcomes
 from outcrop.batch_outcomes import Standing as Standing
 from outcrop.batch_results import write_results
-from outcrop.batch_resume import ENDED, STARTED, Before, last_batch, take_up
+from outcrop.batch_resume import ENDED, STARTED, Before, Retry, last_batch, take_up
 from outcrop.budget import Amount, Budget, Ceiling
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.jobs import BadLine as BadLine
@@ -26,10 +26,10 @@ from outcrop.jobs import Job as Job
 from outcrop.jobs import Line as Line
 from outcrop.jobs import read_jobs as read_jobs
 from outcrop.journal import Journal, now
-from outcrop.ledger import Terms, check_prices
+from outcrop.launching import gone
+from outcrop.ledger import Terms
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.models.api_batch import SENDING, SENT, Mailbox
-from outcrop.plans.files import read_plan
 from outcrop.plans.following import Follow
 from outcrop.records import Entry
 from outcrop.recovery import open_run
@@ -40,7 +40,6 @@ from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, OutcropError, UnknownNameError, UsageError
 from outcrop_schemas.outcome import STATUSES, RunOutcome, Status
-from outcrop_schemas.plan import Plan
 
 JobWatcher = Callable[[Line, RunOutcome, Standing], None]
 
@@ -51,7 +50,8 @@ class Batch:
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists, as many as its nodes have threads.
     `resume` goes on with the last batch of this file. A job in whose midst the orchestrator was killed then ends as
     `interrupted`, since nobody knows what its specialist did, unless `retry` names that status; jobs that ended in a
-    status of `retry` are run again. After `max_failures` failed jobs no further ones begin.
+    status of `retry`, or failed with a dispatch that did, are run again. After `max_failures` failed jobs no further
+    ones begin. Lines that are no jobs are told to `on_bad`, all of them before the first job begins; the others run.
     Raises what opening a workspace raises.
     """
 
@@ -66,6 +66,7 @@ class Batch:
         retry: Collection[str] = (),
         max_failures: int | None = None,
         on_job: JobWatcher = lambda line, outcome, standing: None,
+        on_bad: Callable[[BadLine], None] = lambda bad: None,
         settings: Settings | None = None,
         api_batch: bool = False,
         backend: str = LOCAL,
@@ -79,43 +80,30 @@ class Batch:
         for status in retry:
             if status not in STATUSES:
                 raise UnknownNameError("status", status, known=STATUSES)
+        if retry and not resume:
+            again = ",".join(retry)
+            raise UsageError(f"retry goes on with a batch that was run before: give --resume --retry {again}")
         if max_failures is not None and max_failures < 1:
             raise UsageError(f"max_failures must be at least 1, not {max_failures}")
-        self._choice, self._retry, self._max_failures = model, {"cancelled", *retry}, max_failures
-        if api_batch:
-            # Their turns wait for hours; what was asked before the end is found again, and not asked twice.
-            self._retry.add("interrupted")
-        self._resume, self._on_job = resume, on_job
+        self._choice, self._max_failures = model, max_failures
+        # Turns of --api-batch wait for hours; what was asked before the end is found again, and not asked twice.
+        self._retry = Retry(frozenset(retry), {"cancelled", "interrupted"} if api_batch else {"cancelled"})
+        self._resume, self._on_job, self._on_bad = resume, on_job, on_bad
         self._mailbox = Mailbox(self._settings.api_batch_seconds, self._settings.api_batch_poll_seconds)
         self._is_by_api_batch = api_batch
-        self._plans: dict[str, Plan] = {}
+        self._checks = Checks(self._workspace)
 
     async def start(self) -> BatchOutcome:
         """Run what is not finished yet. Cancelling ends the jobs under way; `resume` takes them up again."""
-        lines, bad = self._with_plans(*read_jobs(self._path))
+        lines, bad = read_jobs(self._path)
         async with AsyncExitStack() as stack:
             shared = await stack.enter_async_context(self._shared())
-            lines, bad = _with_prices(shared, lines, bad)
-            if len(lines) > limits.COLD_STARTS:
-                shared.launcher.warm()
             desk, before = await self._open(shared)
             stack.push_async_callback(desk.close)
             if self._is_by_api_batch:
                 stack.push_async_callback(self._mailbox.close)
                 self._mailbox.open(desk.note)
             return await self._work(desk, lines, bad, before)
-
-    def _with_plans(self, lines: list[Line], bad: list[BadLine]) -> tuple[list[Line], list[BadLine]]:
-        """Read the plans before anything runs; a line whose plan is none is a bad one."""
-        faults: dict[str, str] = {}
-        for name in dict.fromkeys(line.job.plan for line in lines if line.job.plan):
-            path = self._workspace.folder / name
-            try:
-                self._plans[name] = read_plan(path if path.exists() else Path(name))
-            except UsageError as error:
-                faults[name] = str(error)
-        wrong = {line.number: f"plan: {faults[line.job.plan]}" for line in lines if line.job.plan in faults}
-        return _parted(lines, bad, wrong)
 
     def _shared(self) -> AbstractAsyncContextManager[Shared]:
         settings = self._settings
@@ -151,16 +139,22 @@ class Batch:
 
     async def _work(self, desk: Desk, lines: list[Line], bad: list[BadLine], before: Before) -> BatchOutcome:
         outcomes = JobOutcomes(desk.folder.journal)
-        result = BatchOutcome(desk.folder.path, outcomes, bad)
-        for one in bad:
-            await desk.note("bad_line", {"line": one.number, "reason": one.reason})
-        todo = []
+        result = BatchOutcome(desk.folder.path, outcomes)
+        rest = []
         for line in lines:
             if place := before.ended.get(line.key):
                 outcomes.add(line.number, place, outcomes.read(place))
                 result.resumed += 1
             else:
-                todo.append(line)
+                rest.append(line)
+        # Not those that have ended: their files may be gone by now.
+        todo, wrong = await self._checks.parted(rest, desk.shared)
+        result.bad_lines = sorted([*bad, *wrong], key=lambda one: one.number)
+        for one in result.bad_lines:
+            self._on_bad(one)
+            await desk.note("bad_line", {"line": one.number, "reason": one.reason})
+        if len(todo) > limits.COLD_STARTS:
+            desk.shared.launcher.warm()
         queue = deque(sorted(todo, key=lambda line: (-line.job.priority, line.number)))
         began, failed = time.monotonic(), 0  # those that failed before it was resumed do not count
         budget = desk.shared.budget
@@ -168,6 +162,9 @@ class Batch:
         async def take_jobs() -> None:
             nonlocal failed
             while queue and (self._max_failures is None or failed < self._max_failures):
+                if said := gone(desk.shared.launcher):
+                    result.stopped_because = said
+                    return
                 line = queue.popleft()
                 outcome, place = await self._run(desk, line, before.spent.get(line.key, Amount()))
                 failed += not outcome.is_good
@@ -176,17 +173,26 @@ class Batch:
                 standing = Standing(ended, len(todo) - ended, time.monotonic() - began, budget.spent)
                 self._on_job(line, outcome, standing)
 
+        def conclude() -> None:
+            for line in rest:
+                if line.number not in outcomes and (place := before.again.get(line.key)):
+                    outcomes.add(line.number, place, outcomes.read(place))
+            result.not_begun = len(queue)
+            result.spending = outcomes.spending(budget)
+            write_results(result, {line.number: line.job.id for line in lines})
+
         try:
             workers = desk.shared.places.count
             at_a_time = max(workers, limits.API_BATCH_JOBS) if self._is_by_api_batch else workers
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(at_a_time, len(todo))):
                     group.create_task(take_jobs())
+        except asyncio.CancelledError:
+            conclude()
+            raise
         except BaseExceptionGroup as broken:
             raise broken.exceptions[0] from broken
-        result.not_begun = len(queue)
-        result.spending = outcomes.spending(budget)
-        write_results(result, {line.number: line.job.id for line in lines})
+        conclude()
         return result
 
     async def _run(self, desk: Desk, line: Line, spent: Amount) -> tuple[RunOutcome, Entry]:
@@ -216,7 +222,7 @@ class Batch:
     async def _start(self, job: Job, shared: Shared, on_open: Callable[[RunFolder], Awaitable[None]]) -> RunOutcome:
         if job.plan is None:
             return await Run(job.objective, job.data, shared=shared, pins=job.pins, on_open=on_open).start()
-        return await Follow(self._plans[job.plan], job.data, job.map, job.pins, on_open=on_open).start(shared)
+        return await Follow(self._checks.plans[job.plan], job.data, job.map, job.pins, on_open=on_open).start(shared)
 
 
 def _under_its_ceiling(shared: Shared, job: Job, spent: Amount) -> Shared:
@@ -224,22 +230,6 @@ def _under_its_ceiling(shared: Shared, job: Job, spent: Amount) -> Shared:
     if job.ceiling == Ceiling():
         return shared
     return replace(shared, budget=Budget(job.ceiling, spent, within=shared.budget))
-
-
-def _with_prices(shared: Shared, lines: list[Line], bad: list[BadLine]) -> tuple[list[Line], list[BadLine]]:
-    """A line whose ceiling in dollars could not hold, for want of a price, is a bad one."""
-    try:
-        check_prices(Ceiling(usd=Decimal(1)), shared.terms.prices, shared.models.paid_names())
-    except UsageError as error:
-        reason = f"budget_usd: {error}"
-        return _parted(lines, bad, {line.number: reason for line in lines if line.job.budget_usd is not None})
-    return lines, bad
-
-
-def _parted(lines: list[Line], bad: list[BadLine], wrong: Mapping[int, str]) -> tuple[list[Line], list[BadLine]]:
-    """The lines without those that are wrong, and the bad ones with them."""
-    found = [*bad, *(BadLine(number, reason) for number, reason in wrong.items())]
-    return [line for line in lines if line.number not in wrong], sorted(found, key=lambda one: one.number)
 
 
 def _failed(line: Line, reason: str, opened: list[RunFolder], status: Status = "error") -> RunOutcome:

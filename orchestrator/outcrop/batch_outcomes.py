@@ -92,7 +92,10 @@ class BatchOutcome:
     resumed: int = 0
     spending: dict[str, Any] | None = None
     not_begun: int = 0
-    """Jobs that were left out because too many others had failed."""
+    """Jobs that were left out because too many others had failed, or no more could be started."""
+
+    stopped_because: str | None = None
+    """Why no more could be started."""
 
     @property
     def is_good(self) -> bool:

@@ -5,9 +5,10 @@ A job that had begun, and of whose end the batch's journal does not know, is loo
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from outcrop.budget import Amount
 from outcrop.desk import Desk
@@ -17,12 +18,12 @@ from outcrop.records import Entry, Records, read
 from outcrop.recovery import open_run
 from outcrop.runs import RunFolder, all_runs
 from outcrop.workspace import Workspace
-from outcrop_schemas.outcome import RunOutcome
+from outcrop_schemas.outcome import GOOD, RunOutcome
 
 STARTED, ENDED = "job_start", "job_end"
 UNKNOWN = (
     "the orchestrator was killed while a specialist of this job was at work, so what it did is not known; look at its "
-    "files, then run it again with --retry interrupted"
+    "files, then run it again with --resume --retry interrupted"
 )
 
 
@@ -32,6 +33,9 @@ class Before:
 
     ended: dict[str, Entry] = field(default_factory=dict)
     """Where the outcome of each job is recorded that is not to be run again."""
+
+    again: dict[str, Entry] = field(default_factory=dict)
+    """Where the last outcome of each job is recorded that is to be run again: it counts until that has ended."""
 
     spent: dict[str, Amount] = field(default_factory=dict)
     """What all runs of a job have spent, those that were killed too."""
@@ -46,10 +50,26 @@ def last_batch(workspace: Workspace, jobs: Path) -> RunFolder | None:
     return None
 
 
-async def take_up(desk: Desk, records: Records, retry: Collection[str], *, is_paid: bool) -> Before:
+@dataclass(frozen=True)
+class Retry:
+    """Which jobs are run again: by the statuses that a user names, and by those of which that is always so."""
+
+    named: Collection[str]
+    always: Collection[str]
+
+    def takes(self, outcome: Mapping[str, Any]) -> bool:
+        """A job whose specialist crashed ends in a status of its own: those of its dispatches count where it is not
+        good."""
+        status = outcome["status"]
+        if status in self.named or status in self.always:
+            return True
+        return status not in GOOD and any(line["status"] in self.named for line in outcome.get("dispatches", ()))
+
+
+async def take_up(desk: Desk, records: Records, retry: Retry, *, is_paid: bool) -> Before:
     """What was done before, by the journal of the batch. Ends that it does not know of are written into it.
 
-    Jobs whose status is in `retry` are left to be run again. Raises JournalError.
+    Jobs that ended as `retry` says are left to be run again. Raises JournalError.
     """
     runs = desk.shared.workspace.runs
     found = Before()
@@ -62,20 +82,21 @@ async def take_up(desk: Desk, records: Records, retry: Collection[str], *, is_pa
         job = body["job"]
         if entry.detail == STARTED:
             begun[job] = entry
-            found.ended.pop(job, None)
+            if job in found.ended:
+                found.again[job] = found.ended.pop(job)
             if is_paid:
                 found.spent[job] = found.spent.get(job, Amount()) + _spent_by(RunFolder(runs / body["run_id"]))
         else:
             begun.pop(job, None)
             found.ended.pop(job, None)
-            if body["outcome"]["status"] not in retry:
-                found.ended[job] = entry
+            found.again.pop(job, None)
+            (found.again if retry.takes(body["outcome"]) else found.ended)[job] = entry
     for job, entry in begun.items():
         body = records.at(entry).body
         outcome = _of_run(RunFolder(runs / body["run_id"]))
-        if outcome and outcome.status not in retry:
-            end = {**body, "kind": ENDED, "outcome": outcome.model_dump(mode="json")}
-            found.ended[job] = await desk.note(ENDED, end)
+        if outcome and not retry.takes(told := outcome.model_dump(mode="json")):
+            found.again.pop(job, None)
+            found.ended[job] = await desk.note(ENDED, {**body, "kind": ENDED, "outcome": told})
     return found
 
 

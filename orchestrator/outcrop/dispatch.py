@@ -73,7 +73,8 @@ class DispatchWork:
     @property
     def is_lost(self) -> bool:
         """Whether its node was lost, and its work with it."""
-        return self._seen.lost is not None and self._seen.completion is None and not self._due.is_cancelled
+        is_ended = self._seen.completion or self._seen.ended_by or self._due.is_cancelled
+        return self._seen.lost is not None and not is_ended
 
     def cancel(self) -> None:
         self._due.cancel()
@@ -254,8 +255,8 @@ class DispatchWork:
         seen, completion = self._seen, self._seen.completion
         if self._line and self._line.refused_because and seen.ended_by not in ("cancelled", "output_limit"):
             seen.ended_by, seen.ended_because = "budget", self._line.refused_because
-        if seen.lost and len(self._order.lost) + 1 >= limits.LOST_NODES:
-            seen.lost += f"; that is {limits.LOST_NODES} nodes lost at this work: it is set aside"
+        if self.is_lost and len(self._order.lost) + 1 >= limits.LOST_NODES:
+            seen.lost = f"{seen.lost}; that is {limits.LOST_NODES} nodes lost at this work: it is set aside"
         status = status_of(seen)
         again = [f"it was done again for {', '.join(self._order.lost)}: lost with its node"] if self._order.lost else []
         warnings = again + warnings_of(seen) + (self._line.warnings if self._line else [])

@@ -15,12 +15,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from outcrop.budget import Ceiling
+from outcrop.objective import checked_objective
 from outcrop.prices import DollarCeiling, TokenCeiling, no_number_is_true
 from outcrop.spill import write_private
 from outcrop.workspace import HOME, Workspace
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import PathError, UsageError, WorkspaceError
-from outcrop_specialists.completion import first_fault
+from outcrop_schemas.errors import ObjectiveError, PathError, UsageError, WorkspaceError
 
 
 class Job(BaseModel):
@@ -33,10 +33,12 @@ class Job(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     objective: str = Field(min_length=1, max_length=limits.OBJECTIVE_CHARS)
-    data: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
-    id: str | None = None
+    data: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(
+        default=[], max_length=limits.JOB_FILES
+    )
+    id: str | None = Field(default=None, max_length=limits.JOB_ID_CHARS)
     pins: dict[str, str] = {}
-    plan: str | None = None
+    plan: str | None = Field(default=None, min_length=1)
     map: dict[str, str] = {}
     priority: int = 0
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -45,19 +47,27 @@ class Job(BaseModel):
 
     _numbers = field_validator("priority", "seconds", "budget_usd", "budget_tokens", mode="before")(no_number_is_true)
 
+    @field_validator("objective")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        try:
+            return checked_objective(value)
+        except ObjectiveError as error:
+            raise ValueError(str(error)) from error
+
     @model_validator(mode="before")
     @classmethod
     def _plan_or_objective(cls, value: Any) -> Any:
         if not isinstance(value, dict) or value.get("plan") is None:
             return value
         if "objective" in value:
-            raise ValueError("plan stands in place of an objective")
+            raise ValueError("plan: stands in place of an objective; give one of them")
         return {**value, "objective": f"Follow the plan {value['plan']}"}
 
     @model_validator(mode="after")
     def _map_goes_with_plan(self) -> Job:
         if self.map and self.plan is None:
-            raise ValueError("map goes with a plan")
+            raise ValueError("map: goes with a plan")
         return self
 
     @property
@@ -107,20 +117,30 @@ def read_jobs(path: Path) -> tuple[list[Line], list[BadLine]]:
     lines: list[Line] = []
     bad: list[BadLine] = []
     seen: Counter[str] = Counter()
+    named: dict[str, int] = {}
     for number, read in _rows(path, data) if path.suffix.lower() == ".csv" else _texts(data):
         try:
             job = Job.model_validate(read())
         except ValidationError as error:
-            where, reason = first_fault(error)
-            bad.append(BadLine(number, f"{where}: {reason}"))
+            bad.append(BadLine(number, _fault(error)))
         except ValueError as error:
             bad.append(BadLine(number, str(error)))
         else:
+            if job.id is not None and (first := named.setdefault(job.id, number)) != number:
+                bad.append(BadLine(number, f"id: {job.id!r} is that of line {first} already"))
+                continue
             seen[job.digest] += 1
             lines.append(Line(number, job, seen[job.digest]))
     if not lines and not bad:
         raise UsageError(f"{path}: the jobs file has no jobs; give one JSON object a line with objective and data")
     return lines, bad
+
+
+def _fault(error: ValidationError) -> str:
+    """The first field that does not pass, and the reason; what is wrong of several fields names them itself."""
+    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where, reason = ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")
+    return f"{where}: {reason}" if where else reason
 
 
 Read = Callable[[], dict[str, Any]]
@@ -145,12 +165,24 @@ def _fields(text: bytes) -> dict[str, Any]:
 
 def _rows(path: Path, data: bytes) -> Iterator[tuple[int, Read]]:
     """The rows of a CSV file by its header, numbered by their lines. Raises UsageError for what is no text or table."""
+    number = 1  # of the line at which a row begins
     try:
         reader = csv.DictReader(io.StringIO(data.decode(), newline=""), strict=True)
+        for name, count in Counter(name.strip() for name in reader.fieldnames or ()).items():
+            if name and count > 1:
+                raise UsageError(f"{path}: line 1: the header has {count} columns {name!r}; keep one of them")
+        number = reader.line_num + 1
         for row in reader:
             yield reader.line_num, partial(_of_row, row)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path}: the jobs file is no CSV in UTF-8: {error}") from error
+            number = reader.line_num + 1
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}: line {line}: the jobs file is no CSV in UTF-8: {error.reason}") from error
+    except csv.Error as error:
+        # The reader says of an open quote that the data end there.
+        is_open = "unexpected end of data" in str(error)
+        reason = "a quote is opened and not closed" if is_open else error
+        raise UsageError(f"{path}: line {number}: the jobs file is no CSV: {reason}") from error
 
 
 def _of_row(row: dict[str | None, Any]) -> dict[str, Any]:
@@ -163,7 +195,7 @@ def _of_row(row: dict[str | None, Any]) -> dict[str, Any]:
     return found
 
 
-_PLACES = ("path", "name", "stem")
+RESULTS = "results"
 
 
 def write_jobs(workspace: Workspace, template: str, patterns: Sequence[str]) -> Path:
@@ -187,20 +219,55 @@ def write_jobs(workspace: Workspace, template: str, patterns: Sequence[str]) -> 
 
 def over_files(template: str, patterns: Sequence[str], workspace: Path) -> list[Job]:
     """One job for each file that the patterns find, in the order of their names; `{path}`, `{name}` and `{stem}` in the
-    template are that file's. Raises UsageError where a pattern finds nothing, or a place in braces is none of these.
+    template are that file's. Files in `results` folders count where a pattern names such a folder.
+    Raises UsageError where a pattern finds nothing, or a place in braces is none of these.
     """
+    checked_objective(template)
     found: dict[str, None] = {}
     for pattern in patterns:
-        matching = sorted(path for path in workspace.glob(pattern) if path.is_file() and HOME not in path.parts)
+        matching = _matching(pattern, workspace)
         if not matching:
             raise UsageError(f"{pattern!r} finds no file in {workspace}")
-        found |= dict.fromkeys(path.relative_to(workspace).as_posix() for path in matching)
-    return [Job(objective=_filled(template, path), data=[path]) for path in found]
+        found |= dict.fromkeys(matching)
+    return [_job_of(template, path) for path in found]
 
 
-def _filled(template: str, path: str) -> str:
+def _matching(pattern: str, workspace: Path) -> list[str]:
+    """The files of a pattern, in the order of their names, by their paths from the workspace."""
+    parts = _inside(pattern, workspace).parts
+    if not parts or ".." in parts:
+        raise UsageError(f"{pattern!r} is no pattern of files in the workspace; give one such as 'assays/*.csv'")
+    inside = Path(*parts)
+    if (workspace / inside).is_file():
+        # A file may be called what could be a pattern.
+        return [inside.as_posix()]
+    # What jobs made of the files is not taken for further ones.
+    aside = {HOME} if RESULTS in parts else {HOME, RESULTS}
+    try:
+        paths = [path.relative_to(workspace) for path in workspace.glob(str(inside)) if path.is_file()]
+    except ValueError as error:
+        raise UsageError(f"{pattern!r} is no pattern: {error}") from error
+    return [path.as_posix() for path in sorted(paths) if aside.isdisjoint(path.parts[:-1])]
+
+
+def _inside(pattern: str, workspace: Path) -> Path:
+    """A pattern as from the workspace, which may be given with links."""
+    given = Path(pattern.strip())
+    if not given.is_absolute() or given.is_relative_to(workspace):
+        return given.relative_to(workspace) if given.is_absolute() else given
+    at = next((at for at, part in enumerate(given.parts) if re.search(r"[*?[]", part)), len(given.parts) - 1)
+    folder = Path(*given.parts[:at]).resolve()
+    if not folder.is_relative_to(workspace):
+        raise UsageError(f"{pattern!r} is outside the workspace {workspace}; copy the files there")
+    return folder.relative_to(workspace).joinpath(*given.parts[at:])
+
+
+def _job_of(template: str, path: str) -> Job:
     parts = {"path": path, "name": Path(path).name, "stem": Path(path).stem}
-    wrong = [place for place in re.findall(r"\{(\w*)\}", template) if place not in _PLACES]
+    wrong = [place for place in re.findall(r"\{([^{}]*)\}", template) if place not in parts]
     if wrong:
-        raise UsageError(f"{{{wrong[0]}}} in the template is none of {', '.join(f'{{{place}}}' for place in _PLACES)}")
-    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], template)
+        raise UsageError(f"{{{wrong[0]}}} in the template is none of {', '.join(f'{{{place}}}' for place in parts)}")
+    try:
+        return Job(objective=re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], template), data=[path])
+    except ValidationError as error:
+        raise UsageError(f"{path}: {_fault(error)}") from error

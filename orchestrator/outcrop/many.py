@@ -36,40 +36,52 @@ class Work:
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "tag"}
 
 
-Do = Callable[[Work], Coroutine[Any, Any, Outcome]]
+Do = Callable[[Work], Coroutine[Any, Any, Outcome | None]]
+"""Does one piece of work; None where it was not begun, because no more is taken."""
+
+Takes = Callable[[int], bool]
+"""Whether another piece is taken when so many are under way."""
 
 
-async def as_completed(do: Do, works: Iterable[Work], at_once: int) -> AsyncIterator[tuple[Work, Outcome]]:
+async def as_completed(do: Do, works: Iterable[Work], takes: Takes) -> AsyncIterator[tuple[Work, Outcome]]:
     """Each piece of work with its outcome, in the order they end. Of `works` no more are taken than are under way.
 
     What is under way is cancelled, and waited for, when the iterator is closed or a call raises.
     """
-    under_way: dict[asyncio.Task[Outcome], Work] = {}
+    under_way: dict[asyncio.Task[Outcome | None], Work] = {}
     waiting = iter(works)
     try:
         while True:
-            while len(under_way) < at_once and (work := next(waiting, None)) is not None:
+            while takes(len(under_way)) and (work := next(waiting, None)) is not None:
                 under_way[asyncio.create_task(do(work))] = work
             if not under_way:
                 return
             ended, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
-                yield under_way.pop(task), task.result()
+                outcome = task.result()
+                work = under_way.pop(task)
+                if outcome is not None:
+                    yield work, outcome
     finally:
         await _cancelled(under_way)
 
 
-async def in_order(do: Do, works: Iterable[Work], at_once: int) -> AsyncIterator[Outcome]:
-    """The outcomes in the order of `works`, of which no more are taken than are under way or wait to be given out."""
-    under_way: deque[asyncio.Task[Outcome]] = deque()
+async def in_order(do: Do, works: Iterable[Work], takes: Takes) -> AsyncIterator[Outcome]:
+    """The outcomes in the order of `works`, of which no more are taken than are under way or wait to be given out.
+
+    Ends before the first that was not begun, so that each outcome has the place of its work.
+    """
+    under_way: deque[asyncio.Task[Outcome | None]] = deque()
     waiting = iter(works)
     try:
         while True:
-            while len(under_way) < at_once and (work := next(waiting, None)) is not None:
+            while takes(len(under_way)) and (work := next(waiting, None)) is not None:
                 under_way.append(asyncio.create_task(do(work)))
             if not under_way:
                 return
             outcome = await asyncio.shield(under_way[0])
+            if outcome is None:
+                return
             under_way.popleft()
             yield outcome
     finally:
@@ -106,9 +118,13 @@ async def events_of(start: Callable[[Watcher], Coroutine[Any, Any, Outcome]]) ->
         await _cancelled([task])
 
 
-async def _cancelled(tasks: Iterable[asyncio.Task[Outcome]]) -> None:
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
     left = [task for task in tasks if not task.done()]
     for task in left:
         task.cancel()
     if left:
         await asyncio.wait(left)
+    for task in tasks:
+        if not task.cancelled():
+            # Of several that failed one is raised; asyncio would complain of the others.
+            task.exception()

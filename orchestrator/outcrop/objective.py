@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
+from outcrop.arguments import seconds
 from outcrop.text import is_text
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ObjectiveError, UsageError
@@ -46,10 +46,8 @@ def checked_context(context: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def check_numbers(timeout: float, grace: float, environment: Mapping[str, str]) -> None:
     """Whether limits and environment of a dispatch make sense. Raises UsageError."""
-    if not (math.isfinite(timeout) and timeout > 0 and math.isfinite(grace) and grace >= 0):
-        raise UsageError(
-            f"timeout must be a positive number of seconds and grace none below 0, not {timeout} and {grace}"
-        )
+    seconds("timeout", timeout)
+    seconds("grace", grace, may_be_zero=True)
     for name, value in environment.items():
         if not (isinstance(name, str) and isinstance(value, str)) or "=" in name or "\0" in name + value:
             raise UsageError(f"the environment takes text without NUL, not {name!r}={value!r}")

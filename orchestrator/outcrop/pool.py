@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import psutil
 
-from outcrop.background import BackgroundLoop
+from outcrop import arguments
+from outcrop.background import FORKED, SyncFace
 from outcrop.desk import LOCAL, Desk, Shared
+from outcrop.draining import UnderWay, on_signals
 from outcrop.events import Event, Watcher, both, nobody
 from outcrop.history import render_history
 from outcrop.launching import Launcher
@@ -32,10 +34,8 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import PoolBusyError, PoolClosedError, UsageError
 from outcrop_schemas.outcome import Outcome
 
-T = TypeVar("T")
 
-
-class Pool:
+class Pool(SyncFace):
     """Specialists for hire: `async with Pool(workers=4) as pool: outcome = await pool.dispatch(...)`.
 
     `model` is a name, a Model, or a mapping of roles to either. Any number of `dispatch` calls may wait at a time, each
@@ -61,11 +61,10 @@ class Pool:
         backend: str = LOCAL,
     ) -> None:
         self._workspace, self._watcher = Workspace(workspace), watcher
-        if queue is not None and queue < 0:
-            raise UsageError(f"queue must be at least 0 calls that may wait, not {queue}")
-        self._queue = queue
+        self._queue = None if queue is None else arguments.whole("queue", queue, 0)
         self._settings = settings or Settings.load(self._workspace.folder)
-        self._asked_workers, self._backend = self._settings.chosen_workers(workers), backend
+        asked = None if workers is None else arguments.whole("workers", workers, 1)
+        self._asked_workers, self._backend = self._settings.chosen_workers(asked), backend
         if unconfined and backend != LOCAL:
             raise UsageError("unconfined is for specialists that are started here, and does not go with a backend")
         self._choice = model
@@ -73,9 +72,8 @@ class Pool:
         self._launcher, self._is_unconfined = launcher, unconfined
         self._desk: Desk | None = None
         self._opened = AsyncExitStack()
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._under_way = UnderWay()
         self._taken = asyncio.Semaphore(limits.OPEN_DISPATCHES)
-        self._background: BackgroundLoop | None = None
         self._statistics = Statistics()
         self._home: tuple[int, asyncio.AbstractEventLoop] | None = None
         self._is_draining = False
@@ -115,11 +113,8 @@ class Pool:
         """End what is under way (it is recorded as cancelled) and give the workspace back."""
         self._open_desk()
         self._desk = None
-        under_way = list(self._under_way)
-        for task in under_way:
-            task.cancel()
         try:
-            await _all_ended(under_way)
+            await self._under_way.cancel()
         finally:
             await self._opened.aclose()
 
@@ -152,10 +147,11 @@ class Pool:
         of one that is the time limit is what is left. `watcher` is told what happens in this dispatch.
         """
         self._taking_desk()
+        within = None if deadline is None else arguments.seconds("deadline", deadline)
         if self._is_full:
             self._statistics.refused += 1
             raise PoolBusyError(f"{self._workers} workers are at work and {self._queue} calls wait: no more may")
-        call = Call(self._statistics, deadline, watcher)
+        call = Call(self._statistics, within, watcher)
         with call:
             async with self._taken:
                 # It may have been closed while this call waited.
@@ -172,7 +168,7 @@ class Pool:
                     pins=pins,
                     attach=attach,
                 )
-                return await self._tracked(self._open_desk().dispatch(call.bound(order)))
+                return await self._under_way.follow(self._open_desk().dispatch(call.bound(order)))
 
     @property
     def _workers(self) -> int:
@@ -186,28 +182,45 @@ class Pool:
         return self._queue is not None and taken >= self._workers + self._queue
 
     def map(self, works: Iterable[Work]) -> AsyncIterator[Outcome]:
-        """The outcomes of many pieces of work, in their order. `works` may be endless: few are taken ahead."""
-        return in_order(self._do, works, self._at_once)
+        """The outcomes of many pieces of work, in their order. `works` may be endless: few are taken ahead.
+
+        When the pool drains no more are taken, and it ends with the outcomes up to the first work that has none.
+        """
+        return in_order(self._do, works, self._takes)
 
     def as_completed(self, works: Iterable[Work]) -> AsyncIterator[tuple[Work, Outcome]]:
-        """Each piece of work with its outcome, in the order they end."""
-        return as_completed(self._do, works, self._at_once)
+        """Each piece of work with its outcome, in the order they end.
+
+        When the pool drains no more are taken, and it ends with the outcomes of those that were begun.
+        """
+        return as_completed(self._do, works, self._takes)
 
     def stream(self, work: Work) -> AsyncIterator[Event]:
         """What happens in one dispatch: DispatchStarted, DispatchProgress …, DispatchEnded with the outcome."""
         return events_of(lambda watcher: self.dispatch(**work.arguments(), watcher=watcher))
 
-    async def _do(self, work: Work) -> Outcome:
+    async def _do(self, work: Work) -> Outcome | None:
+        """One piece of many: None where the pool drained before it was begun."""
         # Calls of our own wait without being counted as a queue: there are never more than a few of them.
         call = Call(self._statistics, None, nobody)
         with call:
             async with self._taken:
+                self._open_desk()
+                if self._is_draining:
+                    return None
                 order = self._taking_desk().order(**work.arguments())
-                return await self._tracked(self._open_desk().dispatch(call.bound(order)))
+                try:
+                    return await self._under_way.follow(self._open_desk().dispatch(call.bound(order)))
+                except asyncio.CancelledError:
+                    task = asyncio.current_task()
+                    if not self._is_draining or (task and task.cancelling()):
+                        raise
+                    # It was the drain that cancelled it, not whoever asked.
+                    return call.outcome
 
-    @property
-    def _at_once(self) -> int:
-        return 2 * self._workers
+    def _takes(self, under_way: int) -> bool:
+        """Whether an iterator with so many under way takes another."""
+        return not self._is_draining and under_way < 2 * self._workers
 
     def statistics(self) -> dict[str, Any]:
         """Calls, those that wait and work, outcomes by status, waiting and working time (p50, p95, p99) in seconds."""
@@ -227,30 +240,32 @@ class Pool:
         }
 
     async def drain(self, seconds: float) -> int:
-        """Take no further calls, and wait so long for those that were taken; the others are cancelled, and counted."""
-        self._open_desk()
-        self._is_draining = True
-        # Those that wait for room among many are no tasks of ours yet.
-        taken = [*self._under_way]
-        if taken:
-            await asyncio.wait(taken, timeout=seconds)
-        left = [task for task in self._under_way if not task.done()]
-        for task in left:
-            task.cancel()
-        await _all_ended(left)
-        return len(left)
+        """Take no further calls, and wait so long for those that were taken; the others are cancelled, and counted.
 
-    def drain_on(self, *signals: int, seconds: float) -> None:
-        """Drain when one of these signals comes, such as SIGTERM; for the main thread's event loop."""
-        loop = asyncio.get_running_loop()
+        Raises PoolClosedError in another event loop than the pool's.
+        """
+        self._desk_here()
+        seconds = arguments.seconds("seconds", seconds, may_be_zero=True)
+        self._is_draining = True
+        # Those that wait for room among many are not under way yet.
+        await self._under_way.wait(seconds)
+        return await self._under_way.cancel()
+
+    def drain_on(self, *signals: int, seconds: float, pass_on: bool = False) -> None:
+        """Drain when one of these signals comes, such as SIGTERM; for the main thread's event loop.
+
+        With `pass_on` the handler that a signal had, such as a web server's, is called then too.
+        """
+        self._desk_here()
+        seconds = arguments.seconds("seconds", seconds, may_be_zero=True)
 
         def begin() -> None:
             if self._desk is not None and not self._is_draining:
+                # A moment passes until the task runs, in which nothing is taken either.
+                self._is_draining = True
                 self._drainage = asyncio.ensure_future(self.drain(seconds))
 
-        for number in signals:
-            loop.add_signal_handler(number, begin)
-            self._opened.callback(loop.remove_signal_handler, number)
+        self._opened.enter_context(on_signals(begin, signals, pass_on=pass_on))
 
     @property
     def run_folder(self) -> RunFolder:
@@ -261,71 +276,34 @@ class Pool:
         """What a lead would be told of the dispatches so far."""
         return render_history(read(self.run_folder.journal)[0])
 
-    def __enter__(self) -> Pool:
-        self._background = BackgroundLoop()
-        try:
-            self._background.run(self.__aenter__())
-        except BaseException:
-            self._background.close()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        background, self._background = self._open_background(), None
-        try:
-            background.run(self.__aexit__(kind, error, trace))
-        finally:
-            background.close()
-
     def dispatch_sync(self, specialist: str, objective: str | None = None, *args: Any, **options: Any) -> Outcome:
         """`dispatch` for code without an event loop; may be called from several threads at a time."""
-        return self._open_background().run(self.dispatch(specialist, objective, *args, **options))
+        return self._background.run(self.dispatch(specialist, objective, *args, **options))
 
-    async def _tracked(self, work: Coroutine[Any, Any, T]) -> T:
-        task = asyncio.ensure_future(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            task.cancel()
-            await _all_ended([task])
-            raise
+    def drain_sync(self, seconds: float) -> int:
+        """`drain` for code without an event loop, while other threads wait in `dispatch_sync`."""
+        return self._background.run(self.drain(seconds))
 
     def _open_desk(self) -> Desk:
         """The desk of an open pool, for the process and the event loop that opened it. Raises PoolClosedError."""
         if self._desk is None or self._home is None:
             raise PoolClosedError("the pool is not open; use it in a `with` or `async with` block")
         if self._home[0] != os.getpid():
-            raise PoolClosedError("the pool was opened by the process that this one was forked from; open one here")
+            raise PoolClosedError(FORKED)
         return self._desk
+
+    def _desk_here(self) -> Desk:
+        """The desk for who is in the event loop of the pool. Raises PoolClosedError."""
+        desk = self._open_desk()
+        if self._home and self._home[1] is not asyncio.get_running_loop():
+            raise PoolClosedError(
+                "the pool was opened in another event loop; await it there, or use dispatch_sync and drain_sync"
+            )
+        return desk
 
     def _taking_desk(self) -> Desk:
         """The desk where it takes work. Raises PoolClosedError."""
-        desk = self._open_desk()
+        desk = self._desk_here()
         if self._is_draining:
             raise PoolClosedError("the pool is draining and takes no further work")
-        if self._home and self._home[1] is not asyncio.get_running_loop():
-            raise PoolClosedError("the pool was opened in another event loop; await it there, or use dispatch_sync")
         return desk
-
-    def _open_background(self) -> BackgroundLoop:
-        if self._background is None:
-            raise PoolClosedError(
-                "dispatch_sync needs the pool in a plain `with` block; in async code use `await dispatch`"
-            )
-        return self._background
-
-
-async def _all_ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Wait until tasks that were cancelled have ended, which has a bound; a cancellation meanwhile is raised then."""
-    cancelled: asyncio.CancelledError | None = None
-    while pending := [task for task in tasks if not task.done()]:
-        try:
-            await asyncio.wait(pending)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled:
-        raise cancelled

@@ -97,6 +97,8 @@ def errors_of(seen: Observed, status: Status) -> list[str]:
 def warnings_of(seen: Observed) -> list[str]:
     """What is odd about a result that is kept, and what was lost on the way."""
     warnings: list[str] = []
+    if seen.lost and (seen.completion or seen.ended_by):
+        warnings.append(seen.lost)
     if seen.completion and seen.scanner.valid:
         warnings += seen.scanner.valid.repairs
         warnings += _about_completion(seen)

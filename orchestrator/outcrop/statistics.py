@@ -11,6 +11,7 @@ from outcrop.events import DispatchEnded, DispatchStarted, Event, Watcher
 from outcrop.order import Order
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PoolBusyError
+from outcrop_schemas.outcome import Outcome
 
 
 @dataclass
@@ -61,12 +62,14 @@ class Call:
     """One call of `dispatch`: counted as waiting until its dispatch begins, within a deadline in seconds from now."""
 
     # Ten thousand of them may wait.
-    __slots__ = ("_began", "_is_waiting", "_statistics", "_until", "_watcher")
+    __slots__ = ("_began", "_is_waiting", "_statistics", "_until", "_watcher", "outcome")
 
     def __init__(self, statistics: Statistics, deadline: float | None, watcher: Watcher) -> None:
         self._statistics, self._watcher = statistics, watcher
         self._began, self._is_waiting = time.monotonic(), False
         self._until = None if deadline is None else self._began + deadline
+        self.outcome: Outcome | None = None
+        """Of its dispatch when that has ended, also by being cancelled."""
 
     def bound(self, order: Order) -> Order:
         """The order within the deadline, watched."""
@@ -85,6 +88,8 @@ class Call:
         if isinstance(event, DispatchStarted) and self._is_waiting:
             self._statistics.waited(time.monotonic() - self._began)
             self._wait_no_more()
+        elif isinstance(event, DispatchEnded):
+            self.outcome = event.outcome
         self._watcher(event)
 
     def _wait_no_more(self) -> None:

@@ -220,6 +220,16 @@ class NodeLostError(LaunchError):
     kind = "node_lost"
 
 
+class NodeUnfitError(LaunchError):
+    """A node that came later cannot do the work of this workspace; `address` is by which its cluster knows it."""
+
+    kind = "node_unfit"
+
+    def __init__(self, message: str, address: str) -> None:
+        self.address = address
+        super().__init__(message)
+
+
 class ClusterError(OutcropError):
     """A cluster is not there, or its nodes cannot do the work of this workspace."""
 

@@ -41,6 +41,7 @@ PREVIEW_ROWS = 20
 PREVIEW_COLUMNS = 40
 PREVIEW_CELL_CHARS = 200
 LIST_FILES_ENTRIES = 500
+NEIGHBOURS_COMPARED = 1_000
 DATA_LINES = 50
 DATA_LINES_SHOWN = 5
 READ_JSON_BYTES = 50 << 10
@@ -193,6 +194,8 @@ API_BATCH_WORKERS = 16
 API_BATCH_JOBS = 100
 BATCH_PAGE_FAILED = 1_000
 BATCH_PAGE_GOOD = 200
+JOB_FILES = 1_000
+JOB_ID_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -320,6 +323,13 @@ LIMITS: tuple[Limit, ...] = (
         "of each",
         "outcrop_specialists.telling",
         "a further one is answered that enough was said",
+    ),
+    Limit(
+        "neighbours of a missing file",
+        NEIGHBOURS_COMPARED,
+        "files",
+        "outcrop_specialists.paths",
+        "looked at for names that may have been meant",
     ),
     Limit(
         "table that is told whole",
@@ -1099,6 +1109,8 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.batch",
         "so that one Message Batch has the turns of many",
     ),
+    Limit("files of one job", JOB_FILES, "files", "outcrop.jobs", "a line with more is a bad one"),
+    Limit("id of a job", JOB_ID_CHARS, "characters", "outcrop.jobs", "a line with a longer one is a bad one"),
     Limit(
         "failed jobs on the page of a batch",
         BATCH_PAGE_FAILED,

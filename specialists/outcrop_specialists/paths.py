@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+from outcrop_schemas import limits
 from outcrop_schemas.errors import PathError
 
 _SHOWN_CHARS = 200
@@ -61,7 +62,9 @@ def data_file(workspace: Path, path: str | Path) -> Path:
 
 def _missing(workspace: Path, resolved: Path) -> str:
     from difflib import get_close_matches
+    from itertools import islice
 
-    beside = [entry.name for entry in resolved.parent.iterdir()] if resolved.parent.is_dir() else []
+    entries = resolved.parent.iterdir() if resolved.parent.is_dir() else iter(())
+    beside = [entry.name for entry in islice(entries, limits.NEIGHBOURS_COMPARED)]
     close = get_close_matches(resolved.name, beside, n=3)
     return "does not exist" + (f"; did you mean {', '.join(close)}?" if close else f" in {workspace}")

@@ -8,10 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -38,13 +40,14 @@ def ask(url: str, method: str = "GET", body: object = None) -> tuple[int, Any]:
         return refused.code, refused.headers.get("Retry-After")
 
 
-@pytest.fixture
-def service(workspace: Path) -> Iterator[Service]:
+@contextmanager
+def served(workspace: Path, **own: str) -> Iterator[Service]:
+    """The service in this workspace, with settings of one's own."""
     (workspace / "assays.csv").write_text(CSV)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    settings = {"WORKSPACE": str(workspace), "WORKERS": "4", "QUEUE": "8", "DRAIN": "8"}
+    settings = {"WORKSPACE": str(workspace), "WORKERS": "4", "QUEUE": "8", "DRAIN": "8", **own}
     environment = {**os.environ, **{f"EXAMPLE_{name}": value for name, value in settings.items()}}
     command = [sys.executable, "-m", "uvicorn", "--app-dir", str(EXAMPLES), "service:app", "--port", str(port)]
     process = subprocess.Popen([*command, "--log-level", "warning"], env=environment)
@@ -57,6 +60,12 @@ def service(workspace: Path) -> Iterator[Service]:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         process.wait(60)
+
+
+@pytest.fixture
+def service(workspace: Path) -> Iterator[Service]:
+    with served(workspace) as running:
+        yield running
 
 
 def answers(url: str) -> bool:
@@ -143,6 +152,49 @@ def test_of_many_requests_each_is_answered_or_refused_and_the_end_is_in_order(
     record_property("figures", f"{dict(said)}, grown by {grown / 1e6:.1f} MB, ended {drained:.1f} s after SIGTERM")
     psutil.wait_procs(family, timeout=10)
     assert not any(map(is_alive, family))
+
+
+def test_whoever_listens_does_not_keep_the_service_from_ending(workspace: Path) -> None:
+    def listen(number: int) -> str:
+        with urlopen(f"{url}/jobs/{number}/events", timeout=120) as stream:
+            listening.release()
+            last = [line for line in stream.read().decode().splitlines() if line.startswith("data: ")][-1]
+        return str(json.loads(last.removeprefix("data: "))["state"])
+
+    listening, jobs = threading.Semaphore(0), 16
+    with served(workspace, WORKERS="1", QUEUE="20", DRAIN="0.2") as (url, process):
+        numbers = [ask(f"{url}/jobs", "POST", JOB)[1]["number"] for _ in range(jobs)]
+        with ThreadPoolExecutor(jobs) as threads:
+            ends = [threads.submit(listen, number) for number in numbers]
+            for _ in numbers:
+                listening.acquire()
+            family = psutil.Process(process.pid).children(recursive=True)
+            process.send_signal(signal.SIGTERM)
+            said = Counter(end.result() for end in ends)
+        assert process.wait(60) in (0, -signal.SIGTERM)
+    # Had it drained only when nobody listened any more, all would have been done.
+    assert set(said) <= {"success", "cancelled"}
+    assert said["cancelled"] > 0
+    psutil.wait_procs(family, timeout=10)
+    assert not any(map(is_alive, family))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, *([signal.SIGINT] if "OUTCROP_LONG" in os.environ else [])])
+def test_the_script_ends_early_and_tells_what_was_done(workspace: Path, number: signal.Signals) -> None:
+    for name in range(40):
+        (workspace / f"t{name}.csv").write_text(CSV)
+    command = [sys.executable, str(EXAMPLES / "script.py"), str(workspace), "Au"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as script:
+        assert script.stdout is not None
+        first = script.stdout.readline()
+        script.send_signal(number)
+        told, errors = script.communicate(timeout=120)
+    *lines, statuses, end = [first, *told.splitlines()]
+    assert (script.returncode, errors) == (130, "")
+    assert all(": success, " in line for line in lines)
+    assert statuses == str({"success": len(lines)})
+    assert end == f"ended early: {len(lines)} of 40 tables"
+    assert len(lines) < 40
 
 
 def test_the_script_does_all_tables_of_a_folder(workspace: Path) -> None:

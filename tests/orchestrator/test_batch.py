@@ -46,7 +46,7 @@ async def test_good_jobs_run_and_bad_lines_are_named_by_number(workspace: Path) 
     )
     jobs = write_jobs(workspace / "jobs.jsonl", 2, *bad)
     result = await Batch(jobs, workspace=workspace, workers=2).start()
-    assert [bad.number for bad in result.bad_lines] == [3, 4, 5]
+    assert [bad.number for bad in result.bad_lines] == [3, 4, 5, 6]
     assert [
         "objective" in result.bad_lines[0].reason,
         "JSON" in result.bad_lines[1].reason,
@@ -55,11 +55,10 @@ async def test_good_jobs_run_and_bad_lines_are_named_by_number(workspace: Path) 
     assert {number: outcome.status for number, outcome in result.outcomes.items()} == {
         1: "success",
         2: "success",
-        6: "error",
     }
-    assert "missing.csv" in result.outcomes[6].errors[0]
+    assert "missing.csv" in result.bad_lines[3].reason
     lines = [json.loads(line) for line in result.results.read_text().splitlines()]
-    assert [(line["line"], line["id"]) for line in lines] == [(1, "job-0"), (2, "job-1"), (6, None)]
+    assert [(line["line"], line["id"]) for line in lines] == [(1, "job-0"), (2, "job-1")]
     assert not result.is_good
 
 
@@ -82,13 +81,14 @@ async def test_a_changed_line_is_a_new_job(workspace: Path) -> None:
 BAD_DATA = ("a\0b.csv", "x" * 5_000, "a/" * 3_000 + "b.csv", ".", "..", "missing.csv")
 
 
-async def test_data_that_cannot_be_a_path_is_the_outcome_of_its_job_alone(workspace: Path) -> None:
+async def test_data_that_cannot_be_a_path_is_a_bad_line_alone(workspace: Path) -> None:
     bad = [json.dumps({"objective": "summarise Au", "data": path}) for path in BAD_DATA]
     jobs = write_jobs(workspace / "jobs.jsonl", 1, *bad)
-    for resumed in (0, 1 + len(bad)):
+    for resumed in (0, 1):
         result = await Batch(jobs, workspace=workspace, workers=2, resume=bool(resumed)).start()
-        assert [outcome.status for outcome in result.outcomes.values()] == ["success"] + ["error"] * len(bad)
-        assert all(outcome.errors for number, outcome in result.outcomes.items() if number > 1)
+        assert [outcome.status for outcome in result.outcomes.values()] == ["success"]
+        assert [one.number for one in result.bad_lines] == list(range(2, 2 + len(bad)))
+        assert all(one.reason.startswith("data: ") for one in result.bad_lines)
         assert result.resumed == resumed
 
 
@@ -142,11 +142,14 @@ async def test_jobs_are_known_again_wherever_their_lines_stand(workspace: Path) 
     assert [moved.outcomes[line].run_id for line in (3, 5)] == [first.outcomes[line].run_id for line in (2, 3)]
     lines = [json.loads(line) for line in moved.results.read_text().splitlines()]
     assert [(line["line"], line["id"]) for line in lines] == [(2, None), (3, "job-1"), (5, "job-2")]
+    one = json.dumps({name: value for name, value in json.loads(one).items() if name != "id"})
+    jobs.write_text("\n".join([three, one, two]) + "\n")
+    once = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
     jobs.write_text("\n".join([three, one, one, two]) + "\n")
     again = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
     assert again.resumed == 3
-    assert again.outcomes[2].run_id == first.outcomes[1].run_id
-    assert again.outcomes[3].run_id not in {outcome.run_id for outcome in first.outcomes.values()}
+    assert again.outcomes[2].run_id == once.outcomes[2].run_id
+    assert again.outcomes[3].run_id not in {outcome.run_id for outcome in [*once.outcomes.values(), first.outcomes[1]]}
 
 
 @pytest.mark.parametrize("line", ["7", "[]", '"x"', "null", "[{}]"])

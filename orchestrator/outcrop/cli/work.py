@@ -155,17 +155,17 @@ async def _dispatch(options: Namespace) -> Outcome:
 def batch(options: Namespace) -> int:
     """Run a file of jobs, or one objective over many files."""
 
-    from outcrop.batch import Batch, Line, read_jobs
+    from outcrop.batch import BadLine, Batch, Line
 
     def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
         name = f" {line.job.id}" if line.job.id else ""
         told = outcome.summary or "; ".join(outcome.errors)
         warn(f"[{_standing(standing)}] line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}")
 
-    jobs = _jobs_file(options)
-    known = read_jobs(jobs)[1]
-    for bad in known:
+    def on_bad(bad: BadLine) -> None:
         warn(f"{jobs}, line {bad.number}: {bad.reason}")
+
+    jobs = _jobs_file(options)
     work = Batch(
         jobs,
         workspace=options.workspace,
@@ -176,10 +176,9 @@ def batch(options: Namespace) -> int:
         api_batch=options.api_batch,
         backend=options.backend,
         on_job=on_job,
+        on_bad=on_bad,
     )
     result = run_async(work.start())
-    for bad in (one for one in result.bad_lines if one not in known):
-        warn(f"{jobs}, line {bad.number}: {bad.reason}")
     counts = result.outcomes.statuses
     if options.json:
         say_json_with(
@@ -188,6 +187,7 @@ def batch(options: Namespace) -> int:
                 "results": str(result.results),
                 "page": str(result.page),
                 "not_begun": result.not_begun,
+                "stopped_because": result.stopped_because,
                 "jobs": len(result.outcomes),
                 "resumed": result.resumed,
                 "statuses": counts,
@@ -203,8 +203,11 @@ def batch(options: Namespace) -> int:
             f"{len(result.outcomes)} jobs: {said}; {result.resumed} were finished before; "
             f"{len(result.bad_lines)} bad lines"
         )
-        if result.not_begun:
-            say(f"Stopped after {result.failures} failed jobs; {result.not_begun} were not begun: --resume goes on")
+        if result.stopped_because:
+            say(f"Stopped: {result.stopped_because}; {result.not_begun} jobs were not begun: --resume goes on")
+        elif result.not_begun:
+            again = "".join(f" --retry {given}" for given in options.retry)
+            say(f"Stopped, since too many jobs failed; {result.not_begun} were not begun: --resume{again} goes on")
         if interrupted := counts.get("interrupted"):
             say(f"{interrupted} interrupted: what they did is not known; --resume --retry interrupted runs them again")
         if result.spending:

@@ -29,7 +29,7 @@ from outcrop.settings import Settings
 from outcrop.spill import write_private
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
-from outcrop_schemas.errors import ClusterError, LaunchError, MissingExtraError, UsageError
+from outcrop_schemas.errors import ClusterError, LaunchError, MissingExtraError, NodeUnfitError, UsageError
 
 Task = Any
 """A `distributed.Future`."""
@@ -61,6 +61,7 @@ class DaskLauncher:
         self._looking: asyncio.Task[None] | None = None
         self._is_changed = asyncio.Event()
         self._children: set[RemoteChild] = set()
+        self._unfit: dict[str, str] = {}
 
     async def open(self) -> None:
         """Connect, and look at every node before anything is started there.
@@ -85,7 +86,7 @@ class DaskLauncher:
         address = str(self._client.scheduler.address)
         self._check_encrypted(address)
         await self._relay.open(self._settings.cluster_listen or _own_address(address))
-        write_private(Path(self._site.probe), self._site.content.encode())
+        self._write_probe()
         await self._look_at_nodes()
         self._capacity = await self._threads()
 
@@ -100,9 +101,18 @@ class DaskLauncher:
         """Each node starts a nursery once it has had a few cold starts."""
 
     async def launch(self, spec: LaunchSpec) -> RemoteChild:
-        """Have one process started by a node. Raises LaunchError."""
+        """Have one process started by a node. One that proves unfit is set aside. Raises LaunchError."""
+        while True:
+            try:
+                return await self._launched(spec)
+            except NodeUnfitError as error:
+                _log.warning("a node is set aside: %s", error)
+                self._unfit[error.address] = str(error)
+                self._is_changed.set()
+
+    async def _launched(self, spec: LaunchSpec) -> RemoteChild:
         expected = self._relay.expect(spec, as_bytes(spec, Path(self._site.workspace)))
-        future = self._submitted(expected, spec.data)
+        future = await self._submitted(expected, spec.data)
         child: RemoteChild | None = None
         try:
             child = await self._called(expected, future)
@@ -121,6 +131,13 @@ class DaskLauncher:
         """What holds on every node: a property that one of them lacks is none of the cluster's."""
         return _of_all(self._proofs)
 
+    @property
+    def gone(self) -> str | None:
+        """Why nothing can be started any more; None while the scheduler is there."""
+        if self._client is None or self._client.status == "running":
+            return None
+        return f"the scheduler at {self._address} is lost"
+
     async def close(self) -> None:
         """Hang up; what still runs on the nodes ends with its connection."""
         if self._looking:
@@ -133,12 +150,24 @@ class DaskLauncher:
         if self._client:
             await self._client.close()
 
+    def _write_probe(self) -> None:
+        probe = Path(self._site.probe)
+        # The workspace is ours alone: what lies there is of orchestrators that were killed.
+        for stale in probe.parent.glob("cluster-*"):
+            stale.unlink(missing_ok=True)
+        write_private(probe, self._site.content.encode())
+
     def _remove_probe(self) -> None:
         Path(self._site.probe).unlink(missing_ok=True)
 
-    def _submitted(self, expected: Expected, data: Sequence[str]) -> Task:
+    async def _submitted(self, expected: Expected, data: Sequence[str]) -> Task:
         ticket = Ticket(self._relay.host, self._relay.port, self._relay.certificate, expected.token, self._site)
         near = [name for path, names in self._settings.cluster_near.items() if _lies_in(data, path) for name in names]
+        if self._unfit:
+            # Preferences would let it go to any node.
+            near = list(await self._fit())
+            if not near:
+                raise LaunchError("; ".join(["no node of the cluster can do it", *self._unfit.values()]))
         future: Task = self._client.submit(
             node.play,
             as_task(ticket),
@@ -147,7 +176,7 @@ class DaskLauncher:
             retries=0,
             workers=near or None,
             # A node that is away must not hold up the work.
-            allow_other_workers=bool(near),
+            allow_other_workers=bool(near) and not self._unfit,
         )
         return future
 
@@ -218,8 +247,12 @@ class DaskLauncher:
         return said == self._site.content[::-1]
 
     async def _threads(self) -> int:
+        return sum((await self._fit()).values())
+
+    async def _fit(self) -> dict[str, int]:
+        """The threads of the nodes that are there, by their addresses, without those that were set aside."""
         threads: Mapping[str, int] = await self._client.nthreads()
-        return sum(threads.values())
+        return {address: count for address, count in threads.items() if address not in self._unfit}
 
     async def _keep_looking(self, places: Places) -> None:
         while True:

@@ -14,7 +14,7 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ProtocolError
 
 # From the node: who it is, what became of the start, the three streams, the end of the process, all swept.
-HELLO, STARTED, FAILED = b"H", b"S", b"F"
+HELLO, STARTED, FAILED, UNFIT = b"H", b"S", b"F", b"U"
 STDOUT, STDERR, CHANNEL = b"o", b"e", b"c"
 EXITED, OVER, SWEPT = b"X", b"V", b"W"
 # From the orchestrator: what to start, and that all of it is to end. CHANNEL goes both ways.

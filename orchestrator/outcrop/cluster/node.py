@@ -44,8 +44,10 @@ def play(task: Mapping[str, Any]) -> str:
 
     Raises nothing of a specialist: what becomes of one is told over the connection.
     """
+    from distributed import get_worker
+
     node = Node.here()
-    node.run(task)
+    node.run(task, str(get_worker().address))
     return node.name
 
 
@@ -81,8 +83,8 @@ class Node:
     def look(self, site: Site) -> dict[str, Any]:
         return self._background.run(self._look(site))
 
-    def run(self, task: Mapping[str, Any]) -> None:
-        self._background.run(self._run(of_task(task)))
+    def run(self, task: Mapping[str, Any], address: str) -> None:
+        self._background.run(self._run(of_task(task), address))
 
     async def _look(self, site: Site) -> dict[str, Any]:
         told = {"node": self.name, "python": platform.python_version(), "version": version("outcrop")}
@@ -102,9 +104,7 @@ class Node:
 
         Raises WorkspaceError, LaunchError where the work cannot be done here.
         """
-        if site not in self._checked:
-            _check(site)
-            self._checked.add(site)
+        self._check(site)
         # Of one workspace several runs have the same.
         key = replace(site, probe="", content="")
         if (ground := self._grounds.get(key)) is None:
@@ -118,6 +118,12 @@ class Node:
             loop = asyncio.get_running_loop()
             loop.call_later(limits.NODE_IDLE_SECONDS, self._give_up, key, site)
 
+    def _check(self, site: Site) -> None:
+        """Once. Raises LaunchError, WorkspaceError where the work of this site cannot be done here."""
+        if site not in self._checked:
+            _check(site)
+            self._checked.add(site)
+
     def _give_up(self, key: Site, site: Site) -> None:
         self._checked.discard(site)
         ground = self._grounds.get(key)
@@ -125,7 +131,7 @@ class Node:
             del self._grounds[key]
             self._closing = asyncio.ensure_future(ground.close())
 
-    async def _run(self, ticket: Ticket) -> None:
+    async def _run(self, ticket: Ticket, address: str) -> None:
         reader, writer = await asyncio.open_connection(
             ticket.host, ticket.port, ssl=ticket.context(), ssl_handshake_timeout=limits.NODE_HELLO_SECONDS
         )
@@ -136,6 +142,12 @@ class Node:
             frame = await connection.receive()
             if frame is None or frame[0] != frames.LAUNCH:
                 # It was given to another node, or nobody wants it any more.
+                return
+            try:
+                self._check(ticket.site)
+            except OutcropError as error:
+                await connection.tell(frames.UNFIT, reason=str(error), address=address)
+                await connection.receive()
                 return
             try:
                 async with self._ground(ticket.site) as ground:

@@ -12,11 +12,11 @@ from outcrop.cluster.frames import Connection, drop, pour
 from outcrop.launching import ExitInfo, LaunchKind, LaunchSpec, Swept
 from outcrop.properties import IsolationSet
 from outcrop_schemas import wire
-from outcrop_schemas.errors import LaunchError, NodeLostError, ProtocolError
+from outcrop_schemas.errors import LaunchError, NodeLostError, NodeUnfitError, ProtocolError
 from outcrop_schemas.outcome import Isolation
 
-# A node that was told to stop answers within the grace time; this much later it is taken for lost.
-_ANSWER_SECONDS = 5.0
+# A node that was told to stop answers within the grace time; this much later its outcome is due.
+_ANSWER_SECONDS = 0.6
 
 
 class RemoteChild:
@@ -58,13 +58,17 @@ class RemoteChild:
         self._when_closed.append(do)
 
     async def stop(self, grace_seconds: float) -> Swept:
-        """Have the node end everything; returns when nothing is left, or when the node is gone, and all with it."""
+        """Have the node end everything; returns when nothing is left, or when the node is gone, and all with it.
+
+        One that does not answer (it hangs, or is stopped) is given up, and that is said: it may do it later.
+        """
         self._is_told_to_stop = True
         await self._connection.tell(frames.STOP, grace_seconds=grace_seconds)
         try:
             async with asyncio.timeout(grace_seconds + _ANSWER_SECONDS):
                 return await asyncio.shield(self.swept)
         except TimeoutError:
+            self.lost = f"{self.node} did not say that it ended this: what was started there may still run"
             self.cut("it did not answer")
             return self.swept.result()
 
@@ -114,6 +118,8 @@ class RemoteChild:
             _resolve(self.started, None)
         elif kind == frames.FAILED and not self.started.done():
             self.started.set_exception(LaunchError(f"{self.node}: {said['reason']}"))
+        elif kind == frames.UNFIT and not self.started.done():
+            self.started.set_exception(NodeUnfitError(f"{self.node}: {said['reason']}", said["address"]))
         elif kind == frames.OVER:
             self.over = said["reason"]
         elif kind == frames.EXITED:

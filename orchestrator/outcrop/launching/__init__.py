@@ -67,6 +67,12 @@ class Launcher(Protocol):
         ...
 
 
+def gone(launcher: Launcher) -> str | None:
+    """Why a launcher will start nothing any more, where it knows that."""
+    said: str | None = getattr(launcher, "gone", None)
+    return said
+
+
 class Child(Protocol):
     """A running specialist and all that it starts."""
 

@@ -30,7 +30,7 @@ from outcrop_schemas.outcome import Outcome
 
 pytest.importorskip("distributed", reason="the extra `dask` is not installed")
 
-from servers.dask_cluster import THREADS, WORKERS, Cluster
+from servers.dask_cluster import THREADS, WORKERS, Cluster, running
 from servers.turns import answer, call
 
 # Says who it is and who its child is, and waits.
@@ -330,6 +330,43 @@ async def test_one_ceiling_holds_over_all_nodes(cluster: Cluster, soils: Path, w
     assert 0 < spent <= ceiling
 
 
+async def test_a_node_that_comes_later_and_is_unfit_is_set_aside(
+    cluster: Cluster, workspace: Path, program: Any, tmp_path: Path
+) -> None:
+    """It has no probe file: a worker of its own that sees another folder in the place of the workspace."""
+    if os.geteuid() != 0:
+        pytest.skip("another view of the file system takes a mount, which takes root")
+    async with Pool(workspace=workspace, backend=cluster.backend) as pool:
+        dask = f"{sys.executable} -m dask worker {cluster.backend.removeprefix('dask:')} --nthreads 4 --no-dashboard"
+        hidden = f"mount -t tmpfs none {workspace} && cd / && exec {dask} --host 127.0.0.1 --no-nanny"
+        log = (tmp_path / "late.log").open("w")
+        late = subprocess.Popen(["unshare", "-m", "sh", "-c", hidden], stderr=log, start_new_session=True)
+        try:
+            await asyncio.to_thread(cluster.ask, lambda client: client.wait_for_workers(len(WORKERS) + 1, timeout=60))
+            works = [pool.dispatch("mine", command=program("complete(1)")) for _ in range(8)]
+            outcomes = await asyncio.gather(*works)
+        finally:
+            os.killpg(late.pid, signal.SIGTERM)
+            late.wait()
+    assert {one.status for one in outcomes} == {"success"}, [one.errors for one in outcomes]
+
+
+async def test_a_stopped_node_is_told(cluster: Cluster, workspace: Path, program: Any) -> None:
+    told = Told()
+    async with Pool(workspace=workspace, backend=cluster.backend, watcher=told) as pool:
+        work = asyncio.create_task(pool.dispatch("mine", command=program(WAITS), timeout=2, grace=0.5))
+        started = await told.processes.get()
+        worker = await asyncio.to_thread(worker_of, started[0], cluster)
+        worker.suspend()
+        try:
+            outcome = await work
+        finally:
+            worker.resume()
+    assert outcome.status == "timeout"
+    assert any("may still run" in said for said in outcome.warnings), outcome.warnings
+    assert await asyncio.to_thread(gone_within, started, 20)
+
+
 async def test_a_workspace_that_nodes_do_not_see_is_refused_before_anything_starts(
     cluster: Cluster, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,3 +423,29 @@ def test_a_batch_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, so
     results = [json.loads(line) for line in Path(told["results"]).read_text().splitlines()]
     assert len(results) == jobs
     assert all(Path(tmp_path, one["path"]).is_file() for result in results for one in result["artifacts"])
+
+
+def test_a_batch_whose_scheduler_is_lost_stops_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Cu\n1\n2\n")
+    lines = [{"objective": "summarise Cu", "data": ["a.csv"], "id": str(n)} for n in range(12)]
+    (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    command = [Path(sys.executable).with_name("outcrop"), "batch", str(tmp_path / "jobs.jsonl")]
+    command += ["--workspace", str(tmp_path), "--model", "offline", "--json"]
+    (tmp_path / "cluster").mkdir()
+    with running(tmp_path / "cluster") as own:
+        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        process = subprocess.Popen([*command, "--backend", own.backend], **pipes)
+        assert process.stderr
+        for line in process.stderr:
+            if line.startswith("outcrop: [1/"):
+                break
+        ours = [(one, one.cmdline()) for one in psutil.Process().children()]
+        [scheduler] = [one for one, words in ours if "scheduler" in words and str(tmp_path) in " ".join(words)]
+        scheduler.kill()
+        printed, _ = process.communicate(timeout=120)
+    told = json.loads(printed)
+    assert process.returncode == 1
+    assert "scheduler" in told["stopped_because"]
+    assert told["not_begun"] > 0
+    resumed = subprocess.run([*command, "--resume", "--retry", "error,crashed,spawn_error"], capture_output=True)
+    assert json.loads(resumed.stdout)["statuses"] == {"success": 12}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from outcrop_schemas import wire
@@ -102,7 +104,17 @@ def _opening(request: ModelRequest) -> tuple[str, list[str], dict[str, Any]]:
     contexts = [text for text in texts if text.startswith(CONTEXT)]
     objective, data, _ = read_opening([text for text in texts if text.startswith((OBJECTIVE, DATA))])
     found = [_object(text.removeprefix(CONTEXT)) for text in contexts]
-    return objective, [path for path in data if path.strip()], found[0] if found else {}
+    paths = [path for path in data if path.strip()]
+    return _without_blank_names(objective, paths), paths, found[0] if found else {}
+
+
+def _without_blank_names(objective: str, paths: list[str]) -> str:
+    """The words of a file name with blanks would be read as columns and values; the only file need not be named."""
+    for said in (paths[0], PurePosixPath(paths[0]).name) if len(paths) == 1 else ():
+        if len(said.split()) > 1:
+            named = re.escape(said)
+            objective = re.sub(rf"""["“]{named}["”]|'{named}'|(?<![\w/]){named}(?!\w)""", "the table", objective)
+    return objective
 
 
 def _object(text: str) -> dict[str, Any]:
