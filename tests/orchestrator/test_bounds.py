@@ -211,7 +211,7 @@ async def test_dispatches_leave_descriptors_threads_and_processes_as_they_were(w
         assert await dispatched(count) == {"success": count}
         assert await descriptors_of(own) == before
         assert own.children(recursive=True) == []
-        # No reader is left; a hand for each worker, and the threads that journals share, are there as soon as they were needed once.
+        # No reader is left; a hand for each worker, and the threads that journals share, stay once they were needed.
         names = Counter(thread.name.split("-d")[0].rstrip("_0123456789") for thread in threading.enumerate())
         assert names["read"] == 0
         assert names["outcrop-hand"] <= 4
