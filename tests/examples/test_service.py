@@ -186,9 +186,11 @@ def test_the_script_ends_early_and_tells_what_was_done(workspace: Path, number: 
     command = [sys.executable, str(EXAMPLES / "script.py"), str(workspace), "Au"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as script:
         assert script.stdout is not None
+        assert script.stderr is not None
         first = script.stdout.readline()
         script.send_signal(number)
-        told, errors = script.communicate(timeout=120)
+        # Not `communicate`, which passes over what the first line left in the buffer.
+        told, errors = script.stdout.read(), script.stderr.read()
     *lines, statuses, end = [first, *told.splitlines()]
     assert (script.returncode, errors) == (130, "")
     assert all(": success, " in line for line in lines)
