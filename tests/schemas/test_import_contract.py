@@ -16,7 +16,20 @@ ALLOWED = {
     "orchestrator/outcrop": {"outcrop_schemas", "outcrop_specialists", "outcrop"},
 }
 OURS = {"outcrop_schemas", "outcrop_specialists", "outcrop"}
-HEAVY = ("polars", "sklearn", "matplotlib", "anthropic", "scipy", "numpy", "pandas", "rich")
+HEAVY = (
+    "polars",
+    "sklearn",
+    "matplotlib",
+    "anthropic",
+    "scipy",
+    "numpy",
+    "pandas",
+    "rich",
+    "jinja2",
+    "starlette",
+    "uvicorn",
+    "mcp",
+)
 
 
 def imported(path: Path) -> set[str]:

@@ -1,0 +1,1 @@
+"""What each command takes, by family. Only argparse is imported here, so that `--help` is quick."""
