@@ -42,7 +42,7 @@ from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, PoolBusyError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
-from outcrop_schemas.protocol import ToolCall
+from outcrop_schemas.protocol import ToolCall, WindowSettings
 from outcrop_specialists.context.skills import find_skills
 from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.roles import get_role
@@ -225,9 +225,12 @@ class Desk:
         pins: Mapping[str, str] | None = None,
         current_pins: CurrentPins | None = None,
         attach: Sequence[str | Path] = (),
+        call: ToolCall | None = None,
+        window: WindowSettings | None = None,
     ) -> Order:
-        """A checked order; of the run's state it has what the specialist's view has. Raises UsageError, PathError."""
-        view = get_role(specialist).view if command is None else OF_THE_WORK - {"skills"}
+        """A checked order; of the run's state it has what the specialist's view has. With `call` the specialist is not
+        an agent, but runs that tool at once. Raises UsageError, PathError."""
+        view = get_role(specialist).view if command is None and call is None else OF_THE_WORK - {"skills"}
         for name in require:
             if name not in ISOLATION_PROPERTIES:
                 raise UnknownNameError("isolation property", name, known=ISOLATION_PROPERTIES)
@@ -260,6 +263,8 @@ class Desk:
             skills=given.pop("skills", {}),
             attach=given.pop("attachments", ()),
             seen=given,
+            call=call,
+            window=window,
         )
 
     async def dispatch(self, order: Order) -> Outcome:
@@ -288,11 +293,17 @@ class Desk:
         arguments: Mapping[str, Any],
         reader: str = LEAD_HANDS,
         timeout: float = limits.DISPATCH_SECONDS,
+        window: WindowSettings | None = None,
     ) -> Outcome:
         """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal. The
-        answer is for the window of `reader`. Such a tool only reads: where its node is lost it is run again."""
+        answer is for `window`, or that of `reader`. Such a tool only reads: where its node is lost it is run again."""
         order = Order(
-            reader, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)), timeout_seconds=timeout
+            reader,
+            f"call {tool}",
+            call=ToolCall(tool=tool, arguments=dict(arguments)),
+            is_aside=True,
+            window=window,
+            timeout_seconds=timeout,
         )
         while True:
             async with self._place() as on_launched:

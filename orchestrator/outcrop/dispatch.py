@@ -68,7 +68,7 @@ class DispatchWork:
 
     @property
     def _window(self) -> WindowSettings:
-        return self._services.gateway.models.window(self._order.specialist)
+        return self._order.window or self._services.gateway.models.window(self._order.specialist)
 
     @property
     def is_lost(self) -> bool:
@@ -119,7 +119,7 @@ class DispatchWork:
         return None
 
     async def _record_start(self) -> None:
-        if self._order.call:
+        if self._order.is_aside:
             return
         body = {
             "specialist": self._order.specialist,
@@ -128,6 +128,7 @@ class DispatchWork:
             "context": self._order.given_context,
             "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
+            **({"call": self._order.call.model_dump()} if self._order.call else {}),
             **({"again_for": list(self._order.lost)} if self._order.lost else {}),
             **({"attach": list(self._order.attach)} if self._order.attach else {}),
             **({"attached": list(self._order.attached.handles)} if self._order.attach else {}),
@@ -138,7 +139,7 @@ class DispatchWork:
         self._services.watcher(DispatchStarted(self._id, self._order.specialist, self._order.objective))
 
     async def _record_end(self, outcome: Outcome) -> None:
-        if self._order.call:
+        if self._order.is_aside:
             return
         body = outcome.model_dump(mode="json")
         await self._services.journal.append("end", self._id, body)
@@ -292,8 +293,8 @@ class DispatchWork:
         )
         # Callbacks tie this object into a cycle, which waits for the collector; large results must not wait with it.
         self._scanner.valid = self._seen.scanner.valid = None
-        # The lead's own tool calls are bounded as tool results are, not as a specialist's results.
-        return cap_outcome(outcome) if self._order.call is None else outcome
+        # The orchestrator's own tool calls are bounded as tool results are, not as a specialist's results.
+        return outcome if self._order.is_aside else cap_outcome(outcome)
 
     async def _verified(self, completion: Completion) -> tuple[list[VerifiedArtifact], list[str]]:
         """What there is of the artifacts, and what is to be said; what cannot be read in time is said so."""

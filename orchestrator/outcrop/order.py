@@ -18,7 +18,7 @@ from outcrop.pins import CurrentPins
 from outcrop.runs import RunFolder
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
-from outcrop_schemas.protocol import ToolCall
+from outcrop_schemas.protocol import ToolCall, WindowSettings
 from outcrop_specialists.brief import ATTACH
 from outcrop_specialists.context.skills import SKILLS_KEY
 
@@ -37,6 +37,11 @@ class Order:
     require: tuple[str, ...] = ()
     command: tuple[str, ...] | None = None
     call: ToolCall | None = None
+    """The one tool that is run at once, without an agent."""
+    is_aside: bool = False
+    """Such a call by the orchestrator itself, which only reads: not in the journal, bounded as a tool result."""
+    window: WindowSettings | None = None
+    """The window that a call answers to, where it is not that of the specialist's model."""
     pins: Mapping[str, str] = field(default_factory=dict)
     current_pins: CurrentPins | None = None
     """Those of the run, which each request is held to; None where the order's own are all there are."""
@@ -65,8 +70,8 @@ class Order:
 
     @property
     def result_chars(self) -> int:
-        """How much of its results the outcome has: of a call what a tool result, or all attachments, may have."""
-        if self.call is None:
+        """How much of its results the outcome has: aside what a tool result, or all attachments, may have."""
+        if self.call is None or not self.is_aside:
             return limits.RESULT_CHARS
         return limits.ATTACHED_CHARS if self.call.tool == ATTACH else limits.TOOL_RESULT_CHARS
 

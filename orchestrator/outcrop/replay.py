@@ -69,7 +69,8 @@ def verify(run: RunRecord) -> list[Checked]:
     if run.about.get("kind") == "run":
         checked.append(_guarded("lead", lambda: _verify_lead(run)))
     for start in run.records.of("start"):
-        if start.body["command"] is None:
+        # Neither a program of one's own nor a call of one tool has an agent.
+        if start.body["command"] is None and "call" not in start.body:
             checked.append(_guarded(start.id, partial(_verify_specialist, run, start)))
     return checked + _unknown_exchanges(run, {one.agent for one in checked})
 

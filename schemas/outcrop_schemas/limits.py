@@ -197,6 +197,17 @@ BATCH_PAGE_GOOD = 200
 JOB_FILES = 1_000
 JOB_ID_CHARS = 200
 
+# --- what programs that speak MCP are given --------------------------------------------------------------------------
+MCP_MESSAGE_BYTES = 4 << 20
+# With base64 under a million bytes, which is what clients take as one result.
+MCP_IMAGE_BYTES = 720_000
+MCP_BLOB_BYTES = 3 << 20
+MCP_PAGE_CHARS = 6_500
+MCP_RESOURCE_CHARS = 24_000
+MCP_RUNS_LISTED = 25
+MCP_SESSIONS = 100
+MCP_END_SECONDS = 1.5
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -1124,5 +1135,61 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.batch_results",
         "further ones are counted; results.jsonl has all",
+    ),
+    Limit(
+        "message of an MCP client",
+        MCP_MESSAGE_BYTES,
+        "bytes",
+        "outcrop.mcp_server.lines",
+        "a longer one is refused unread, over HTTP with status 413",
+    ),
+    Limit(
+        "images in one answer to an MCP client",
+        MCP_IMAGE_BYTES,
+        "bytes",
+        "outcrop.mcp_server.images",
+        "of further and larger ones only the link is given",
+    ),
+    Limit(
+        "file given whole to an MCP client",
+        MCP_BLOB_BYTES,
+        "bytes",
+        "outcrop.mcp_server.files",
+        "of a larger image or report the path is told instead",
+    ),
+    Limit(
+        "page of read_file for an MCP client",
+        MCP_PAGE_CHARS,
+        "characters",
+        "outcrop.mcp_server.host",
+        "`next` says where to go on",
+    ),
+    Limit(
+        "text read as an MCP resource",
+        MCP_RESOURCE_CHARS,
+        "characters",
+        "outcrop.mcp_server.host",
+        "the address of the next page is told",
+    ),
+    Limit(
+        "runs listed to an MCP client",
+        MCP_RUNS_LISTED,
+        "runs",
+        "outcrop.mcp_server.past",
+        "the newest; the others are counted",
+    ),
+    Limit(
+        "sessions of MCP clients over HTTP",
+        MCP_SESSIONS,
+        "sessions",
+        "outcrop.mcp_server.door",
+        "a further one is refused with status 503",
+    ),
+    Limit(
+        "time for requests when the MCP server ends",
+        MCP_END_SECONDS,
+        "s",
+        "outcrop.mcp_server.http",
+        "then their connections are closed; what they had started has ended before",
     ),
 )

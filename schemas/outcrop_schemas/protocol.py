@@ -55,8 +55,8 @@ class DispatchLimits(_Wire):
 
 
 class ToolCall(_Wire):
-    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process, and
-    how attachments are read (`attach`)."""
+    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process, how
+    attachments are read (`attach`), and what a client of the MCP server asks for."""
 
     tool: str
     arguments: dict[str, Any] = {}

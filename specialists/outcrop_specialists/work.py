@@ -30,6 +30,8 @@ from outcrop_specialists.tools.registry import get_tool
 
 # In the scratch folder of the dispatch, which goes with the run.
 _STORE = "stored"
+# What scripts and commands say that go on.
+RUNNING = "running"
 
 
 async def play_role(request: Dispatch, stream: Stream) -> Completion:
@@ -128,7 +130,11 @@ def answer_call(request: Dispatch, stream: Stream) -> Completion:
         return Completion(dispatch_id=request.dispatch_id, status="success", results=found)
     tool = get_tool(request.call.tool)
     stream.progress(tool.name, tool=tool.name)
-    result = run_tool(tool, _context(request, stream), request.call.arguments)
+    context = _context(request, stream)
+    result = run_tool(tool, context, request.call.arguments)
+    while result.results.get("state") == RUNNING and "handle" in result.results:
+        # There is nobody who could ask for it later; how long it may take is the dispatch's to say.
+        result = run_tool(get_tool("check_script"), context, {"handle": result.results["handle"]})
     return Completion(
         dispatch_id=request.dispatch_id,
         status="success",

@@ -99,6 +99,9 @@ class _Extraction:
         if start.body["command"] is not None:
             self.left_out.append(f"{name}: a program of one's own, whose work is not known")
             return
+        if "call" in start.body:
+            self.left_out.append(f"{name}: a call by itself, not of an agent")
+            return
         if start.id not in self.good:
             self.left_out.append(f"{name}: it did not succeed")
             return
