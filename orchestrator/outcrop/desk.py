@@ -225,6 +225,7 @@ class Desk:
         pins: Mapping[str, str] | None = None,
         current_pins: CurrentPins | None = None,
         attach: Sequence[str | Path] = (),
+        hypotheses: Mapping[str, str] | None = None,
     ) -> Order:
         """A checked order; of the run's state it has what the specialist's view has. Raises UsageError, PathError."""
         view = get_role(specialist).view if command is None else OF_THE_WORK - {"skills"}
@@ -242,6 +243,7 @@ class Desk:
             "pins": Pins(pins).as_dict(),
             "skills": self.shared.skills,
             "attachments": to_attach(self.shared.workspace, attach),
+            "hypotheses": hypotheses,
             "history": self.history.render() if "history" in view else None,
         }
         given = seen(state, view)
