@@ -227,6 +227,7 @@ class Desk:
         attach: Sequence[str | Path] = (),
         call: ToolCall | None = None,
         window: WindowSettings | None = None,
+        hypotheses: Mapping[str, str] | None = None,
     ) -> Order:
         """A checked order; of the run's state it has what the specialist's view has. With `call` the specialist is not
         an agent, but runs that tool at once. Raises UsageError, PathError."""
@@ -245,6 +246,7 @@ class Desk:
             "pins": Pins(pins).as_dict(),
             "skills": self.shared.skills,
             "attachments": to_attach(self.shared.workspace, attach),
+            "hypotheses": hypotheses,
             "history": self.history.render() if "history" in view else None,
         }
         given = seen(state, view)

@@ -13,6 +13,7 @@ from typing import Any
 from outcrop.attaching import attached_before
 from outcrop.exchanges import Exchange, read_exchanges
 from outcrop.history import History
+from outcrop.hypotheses import Hypotheses, take_event
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.toolbox import digest, lead_schemas
 from outcrop.pins import Pins
@@ -21,6 +22,7 @@ from outcrop.prompt_diff import PromptDifference
 from outcrop.recovery import RunRecord
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, ModelError, OutcropError
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.protocol import WindowSettings
@@ -97,8 +99,9 @@ class _LeadReplay:
     """The lead of a recorded run, walking its journal: each `turn` event is the place of one prompt."""
 
     def __init__(self, run: RunRecord) -> None:
-        self._records = iter(run.records)
+        self._run, self._records = run, iter(run.records)
         self._history, self._pins = History(), Pins(run.about.get("pins"))
+        self._hypotheses = Hypotheses()
         self.turns = len(run.events("turn"))
         self.exchanges, self.damage = _used(read_exchanges(run.folder.exchanges / "lead.jsonl"))
         if run.is_under_way:
@@ -131,17 +134,25 @@ class _LeadReplay:
     def walk(self) -> Walked:
         return walk(self.agent)
 
+    def hypotheses_held(self) -> list[Hypothesis]:
+        """Those that stand at the end of the record."""
+        for record in self._records:
+            self._take(record)
+        return self._hypotheses.all()
+
     def _tail(self) -> list[str]:
         for record in self._records:
             if record.type == "event" and record.body["kind"] == "turn":
                 break
             self._take(record)
-        return render_tail(self._pins.render(), self._history.render())
+        return render_tail(self._pins.render(), self._history.render(), self._hypotheses.render())
 
     def _take(self, record: JournalRecord) -> None:
         self._history.take(record.type, record.id, record.body)
-        if record.type == "event" and record.body["kind"] == "lead_tool" and "key" in record.body:
-            self._pins.set(record.body["key"], record.body["value"])
+        if record.type == "event" and record.body["kind"] == "lead_tool":
+            take_event(self._hypotheses, record.body, self._run.outcome)
+            if "key" in record.body:
+                self._pins.set(record.body["key"], record.body["value"])
 
 
 def _used(exchanges: list[Exchange]) -> tuple[list[Exchange], str | None]:
@@ -177,6 +188,7 @@ def _verify_lead(run: RunRecord) -> Checked:
         or _lack(replayed, walked, is_finished)
         or _other_checkpoints(run, replayed, is_finished)
         or _other_answer(run, walked)
+        or _other_hypotheses(run, replayed)
     )
     return Checked.of("lead", playback, otherwise)
 
@@ -219,6 +231,14 @@ def _other_answer(run: RunRecord, walked: Walked) -> str | None:
         given["errors"] = [f"{walked.end.stop}: {walked.end.reason}"]
     differing = [name for name in given if given[name] != recorded[name]]
     return f"the recorded answer is not what the lead said: {', '.join(differing)}" if differing else None
+
+
+def _other_hypotheses(run: RunRecord, replayed: _LeadReplay) -> str | None:
+    if run.answer is None or run.answer.status == "cancelled":
+        return None
+    if run.answer.hypotheses == replayed.hypotheses_held():
+        return None
+    return "the hypotheses of the recorded answer are not those that its dispatches and its lead made"
 
 
 def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:

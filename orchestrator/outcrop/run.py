@@ -171,7 +171,7 @@ class _Work:
         )
 
     def _tail(self) -> list[str]:
-        return render_tail(self._pins.render(), self._desk.history.render())
+        return render_tail(self._pins.render(), self._desk.history.render(), self._toolbox.hypotheses.render())
 
     async def _on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Record the account with what the record itself says: task, pins, dispatches and their files."""
@@ -220,6 +220,7 @@ class _Work:
             status="partial" if bad and status == "success" else status,
             warnings=warnings,
             artifacts=list(artifacts.values()),
+            hypotheses=self._toolbox.hypotheses.all(),
             dispatches=[_line(outcome) for outcome in outcomes],
             data=list(self._data),
             model=self._line.model_name,

@@ -70,6 +70,11 @@ HISTORY_OBJECTIVE_CHARS = 300
 HISTORY_ERROR_CHARS = 300
 PIN_COUNT = 50
 PIN_CHARS = 1_000
+HYPOTHESES = 20
+HYPOTHESES_PROPOSED = 10
+HYPOTHESIS_CHARS = 300
+HYPOTHESIS_EVIDENCE = 10
+HYPOTHESES_SHOWN_CHARS = 8_000
 
 # --- the context window ----------------------------------------------------------------------------------------------
 WINDOW_TOKENS = 200_000
@@ -808,6 +813,29 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),
+    Limit("hypotheses of a run", HYPOTHESES, "hypotheses", "outcrop.hypotheses", "a further one is refused"),
+    Limit(
+        "hypotheses that specialists propose",
+        HYPOTHESES_PROPOSED,
+        "at a time that nobody took up",
+        "outcrop.hypotheses",
+        "a further one stands in the outcome of its dispatch only",
+    ),
+    Limit("claim of a hypothesis", HYPOTHESIS_CHARS, "characters", "outcrop.hypotheses", "a longer one is refused"),
+    Limit(
+        "evidence of a hypothesis",
+        HYPOTHESIS_EVIDENCE,
+        "entries on each side",
+        "outcrop.hypotheses",
+        "a further one of the lead's is refused, of a specialist's it stands in its outcome only",
+    ),
+    Limit(
+        "hypotheses shown to the lead",
+        HYPOTHESES_SHOWN_CHARS,
+        "characters with evidence",
+        "outcrop.hypotheses",
+        "beyond it the evidence is counted",
+    ),
     Limit(
         "tools that are all offered",
         TOOLS_ALL_OFFERED,

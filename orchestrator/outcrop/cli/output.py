@@ -15,6 +15,7 @@ import orjson
 from outcrop.text import inert
 from outcrop_schemas import wire
 from outcrop_schemas.claims import Verdict
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import RunOutcome, VerifiedArtifact
 
 # Line ends of other standards, C1 controls and bidirectional marks: legal in JSON, trouble on a terminal or in a log.
@@ -113,13 +114,24 @@ def report_run(outcome: RunOutcome) -> None:
         ("Warnings", outcome.warnings),
         ("Recommended", outcome.recommendations),
     ):
-        _section(title, entries)
+        section(title, entries)
+    section("Hypotheses", map(hypothesis_lines, outcome.hypotheses))
     if outcome.figures:
-        _section("Figures", _verdicts(outcome))
+        section("Figures", _verdicts(outcome))
     if spending := outcome.usage.get("spending"):
-        _section("Spent on models", spending_lines(spending))
-    _section("Files", [_file(artifact) for artifact in outcome.artifacts])
+        section("Spent on models", spending_lines(spending))
+    section("Files", [_file(artifact) for artifact in outcome.artifacts])
     say(f"\nRecord: {outcome.run_folder}")
+
+
+def hypothesis_lines(held: Hypothesis) -> str:
+    """The claim with its status, then what speaks for and against it."""
+    parent = f", from {held.parent}" if held.parent else ""
+    by = f", proposed by {held.proposed_by}" if held.proposed_by else ""
+    sides = (("for", held.evidence_for), ("against", held.evidence_against))
+    evidence = [f"  {side} ({each.dispatch_id}): {one_line(each.text)}" for side, entries in sides for each in entries]
+    head = f"{held.id} {held.status}, {held.confidence} confidence{parent}{by}: {one_line(held.claim)}"
+    return "\n".join([head, *evidence])
 
 
 def spending_line(spending: Mapping[str, Any]) -> str:
@@ -156,7 +168,8 @@ def _verdicts(outcome: RunOutcome) -> list[str]:
     ]
 
 
-def _section(title: str, entries: Iterable[str]) -> None:
+def section(title: str, entries: Iterable[str]) -> None:
+    """A title and its entries; nothing where there are none."""
     listed = list(entries)
     if listed:
         say(f"\n{title}:")

@@ -12,7 +12,8 @@ from typing import Any
 
 from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.output import bars, report_run, say, say_json, spending_lines, table
+from outcrop.cli.output import bars, hypothesis_lines, report_run, say, say_json, section, spending_lines, table
+from outcrop.hypotheses import hypotheses_of
 from outcrop.ledger import Account, accounts_in, report
 from outcrop.records import read
 from outcrop.recovery import RunRecord, open_run
@@ -47,8 +48,10 @@ def show(options: Namespace) -> int:
     _say_dispatches(run)
     if run.answer:
         report_run(run.answer)
-    elif spending := spending_of(run):
-        say("\n" + "\n".join(spending_lines(spending)))
+    else:
+        section("Hypotheses", map(hypothesis_lines, hypotheses_of(run)))
+        if spending := spending_of(run):
+            say("\n" + "\n".join(spending_lines(spending)))
     return GOOD
 
 
@@ -168,6 +171,7 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
+        "hypotheses": [one.model_dump(mode="json") for one in hypotheses_of(run)],
         "spending": spending_of(run),
     }
 
