@@ -197,6 +197,13 @@ BATCH_PAGE_GOOD = 200
 JOB_FILES = 1_000
 JOB_ID_CHARS = 200
 
+# --- what is told to OpenTelemetry -----------------------------------------------------------------------------------
+TELEMETRY_FLUSH_SECONDS = 5.0
+TELEMETRY_TOOLS = 2_000
+TELEMETRY_NAME_CHARS = 200
+TELEMETRY_CONTENT_CHARS = 20_000
+TELEMETRY_PARTS = 50
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -1124,5 +1131,28 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.batch_results",
         "further ones are counted; results.jsonl has all",
+    ),
+    Limit(
+        "delivering telemetry at the end",
+        TELEMETRY_FLUSH_SECONDS,
+        "s",
+        "outcrop.telemetry.exporting",
+        "what is left then is lost, and that is said",
+    ),
+    Limit("tool spans of one agent", TELEMETRY_TOOLS, "spans", "outcrop.gateway", "further ones are not told"),
+    Limit("names in telemetry", TELEMETRY_NAME_CHARS, "characters", "outcrop.telemetry.names", "longer ones are cut"),
+    Limit(
+        "content of one attribute in telemetry",
+        TELEMETRY_CONTENT_CHARS,
+        "characters",
+        "outcrop.telemetry.content",
+        "the newest messages that fit, long texts cut; none at all unless telemetry_content is set",
+    ),
+    Limit(
+        "parts of a message in telemetry",
+        TELEMETRY_PARTS,
+        "parts",
+        "outcrop.telemetry.content",
+        "the last ones are told",
     ),
 )
