@@ -38,6 +38,7 @@ from outcrop.properties import IsolationSet
 from outcrop.rates import RateGovernor
 from outcrop.records import Entry
 from outcrop.runs import RunFolder, new_run
+from outcrop.telemetry import Providers, Telemetry, open_telemetry
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, PoolBusyError, UnknownNameError, UsageError, WorkspaceError
@@ -78,6 +79,8 @@ class Shared:
     backend: str
     """Where specialists are started."""
 
+    telemetry: Telemetry
+
     @classmethod
     @asynccontextmanager
     async def opened(
@@ -90,13 +93,14 @@ class Shared:
         budget: Budget | None = None,
         terms: Terms | None = None,
         backend: str = LOCAL,
+        providers: Providers | None = None,
     ) -> AsyncIterator[Shared]:
         """Hold the workspace, with places for `workers` specialists and `model_calls` model calls at a time.
 
         `launcher` is one of your own, or `auto`, `nursery` or `cold`. `budget` is that of the models' settings where
         none is given, `terms` their prices. `backend` says where specialists are started: `local`, or `dask:ADDRESS`
-        of a cluster, which then says how many, up to `workers` where that is given. Raises UsageError, WorkspaceError,
-        ClusterError.
+        of a cluster, which then says how many, up to `workers` where that is given. `providers` are an application's
+        own for telemetry. Raises UsageError, WorkspaceError, ClusterError.
         """
         settings = models.settings
         budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
@@ -105,6 +109,8 @@ class Shared:
         if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
         async with AsyncExitStack() as stack:
+            telemetry = open_telemetry(settings, providers)
+            stack.push_async_callback(telemetry.close)
             workspace.hold()
             stack.callback(workspace.release)
             if backend == LOCAL:
@@ -138,6 +144,7 @@ class Shared:
                 {skill.name: skill.description for skill in found},
                 problems,
                 backend,
+                telemetry,
             )
 
 
@@ -159,7 +166,8 @@ class Desk:
         self.history = History()
         self._state = state or {}
         self.ledger = RunLedger(shared.budget, shared.terms, self.note)
-        self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger)
+        self.spans = shared.telemetry.of_run(folder.run_id)
+        self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger, spans=self.spans)
         self._services = Services(
             shared.workspace,
             folder,
@@ -170,6 +178,7 @@ class Desk:
             shared.proof,
             shared.hands,
             self.watcher,
+            self.spans,
         )
         self._count, self._is_proof_told = 0, is_proof_told
 
@@ -328,8 +337,9 @@ class Desk:
         """
         within = None if until is None else until - time.monotonic()
         try:
-            async with asyncio.timeout(within):
-                await self.shared.places.acquire()
+            with self.spans.waiting():
+                async with asyncio.timeout(within):
+                    await self.shared.places.acquire()
         except TimeoutError:
             raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
         with ExitStack() as place:

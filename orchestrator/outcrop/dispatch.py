@@ -85,6 +85,12 @@ class DispatchWork:
 
     async def run(self) -> Outcome:
         """Do it. Raises JournalError when the run's record cannot be kept; the work's own faults are in the outcome."""
+        with self._services.spans.dispatch(self._order, self._id) as span:
+            outcome = await self._done()
+            span.ended(outcome)
+        return outcome
+
+    async def _done(self) -> Outcome:
         started_at = now()
         self._due.begin()
         try:
@@ -207,7 +213,11 @@ class DispatchWork:
         return LaunchSpec(
             argv=command,
             request=self._request(str(workspace.folder / "results"), has_channel=channel is not None),
-            environment=environment_for(scratch, caches[0] / "matplotlib" if caches else None, self._order.environment),
+            environment=environment_for(
+                scratch,
+                caches[0] / "matplotlib" if caches else None,
+                {**self._services.spans.carrier(), **self._order.environment},
+            ),
             folder=scratch,
             policy=policy,
             memory_bytes=limits.DISPATCH_MEMORY_BYTES,
@@ -234,7 +244,9 @@ class DispatchWork:
                 turns=self._turns,
                 window=self._window,
             ),
-            model_channel=ModelChannel(fd=CHANNEL_FD) if has_channel else None,
+            model_channel=ModelChannel(fd=CHANNEL_FD, tools_told=self._services.spans.tells_tools)
+            if has_channel
+            else None,
             call=self._order.call,
         )
         return wire.dumps(request.model_dump(mode="json")) + b"\n"

@@ -13,6 +13,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,9 +31,11 @@ from outcrop.rates import RateGovernor
 from outcrop.retry import RetryPolicy, with_retries
 from outcrop.room import Room
 from outcrop.runs import RunFolder
+from outcrop.telemetry import SILENT_RUN, SILENT_SPAN, RunSpans
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
+from outcrop_schemas.protocol import TOLD
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
@@ -54,6 +57,7 @@ class Line:
         self._request_id: str | None = None
         self._is_out = False
         self._room = Room(gateway.models, role)
+        self._span, self._tools_told = SILENT_SPAN, 0
         self.usage = Usage()
         self.turns = 0
 
@@ -144,9 +148,14 @@ class Line:
 
     async def _from(self, model: Model, request: ModelRequest) -> ModelResponse:
         asked = self._falling.fitted(request)
-        if isinstance(model, RemoteModel):
-            return await self._from_afar(model, asked)
-        return await self._from_here(model, asked)
+        spent = partial(self._gateway.ledger.spent_by, self._agent_id)
+        with self._gateway.spans.chat(self._agent_id, model, asked, spent) as self._span:
+            if isinstance(model, RemoteModel):
+                response = await self._from_afar(model, asked)
+            else:
+                response = await self._from_here(model, asked)
+            self._span.answered(response)
+            return response
 
     async def _from_here(self, model: Model, request: ModelRequest) -> ModelResponse:
         """A turn of a model in this process: one attempt, reserved where it is not free."""
@@ -163,6 +172,7 @@ class Line:
                 if not self._falling.is_free:
                     self._parameters = {"max_tokens": request.max_tokens}
                 self._is_out = True
+                self._span.sent(self._parameters)
                 response = await asked(model, self.model_name, request)
                 self._is_out = False
             known = response.counted_usage()
@@ -214,6 +224,7 @@ class Line:
             else:
                 error.retryable = False
             self._failed.append(self._failure(model.name, error))
+            self._span.attempt_failed(self._failed[-1])
             # The wait for the next attempt begins.
             self._clock.start()
             raise
@@ -224,6 +235,7 @@ class Line:
         settings: Callable[[ModelRequest], wire.Json] | None = getattr(model, "settings", None)
         self._parameters = settings(request) if settings else {"max_tokens": request.max_tokens}
         self._request_id, self._is_out = None, True
+        self._span.sent(self._parameters)
 
     def heard(self, headers: Mapping[str, str]) -> None:
         """The answer to what is out has begun."""
@@ -246,6 +258,9 @@ class Line:
         reader, writer = await asyncio.open_unix_connection(sock=end, limit=limits.MODEL_LINE_BYTES)
         try:
             while line := await reader.readline():
+                if line.startswith(TOLD):
+                    self._tool_told(line)
+                    continue
                 writer.write(wire.dumps(await self._answer(line)) + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.LimitOverrunError):
@@ -257,6 +272,16 @@ class Line:
 
     def close(self) -> None:
         self._writer.close()
+
+    def _tool_told(self, line: bytes) -> None:
+        """A tool call in the specialist's process, for telemetry; nothing depends on it."""
+        self._tools_told += 1
+        if self._tools_told > limits.TELEMETRY_TOOLS:
+            return
+        try:
+            self._gateway.spans.tool_elsewhere(wire.loads(line)["span"])
+        except ValueError as error:
+            _log.debug("%s told of a tool call what is no JSON: %s", self._agent_id, error)
 
     async def _answer(self, line: bytes) -> wire.Json:
         number = None
@@ -288,7 +313,9 @@ class Gateway:
         *,
         ledger: Ledger = NO_LEDGER,
         retry: RetryPolicy | None = None,
+        spans: RunSpans = SILENT_RUN,
     ) -> None:
+        self.spans = spans
         self.models, self.folder, self.governor, self.ledger = models, folder, governor, ledger
         self.retry = retry or RetryPolicy()
         self.blocks = BlockWriter(folder.exchanges)

@@ -16,6 +16,7 @@ from outcrop.journal import Journal
 from outcrop.launching import Launcher
 from outcrop.pins import CurrentPins
 from outcrop.runs import RunFolder
+from outcrop.telemetry import SILENT_RUN, RunSpans
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.protocol import ToolCall, WindowSettings
@@ -89,3 +90,4 @@ class Services:
     proof: IsolationProof
     hands: Hands
     watcher: Watcher = nobody
+    spans: RunSpans = SILENT_RUN

@@ -121,6 +121,12 @@ class Settings(BaseSettings):
     cluster_plain: bool = False
     """Allow a scheduler that is neither encrypted nor on this machine."""
 
+    telemetry: bool = False
+    """Tell of runs by OpenTelemetry (OTLP/HTTP), as the OTEL_ variables say; needs the extra `otel`."""
+
+    telemetry_content: bool = False
+    """Tell there what was said too: objectives, messages, arguments and results of tools."""
+
     roles: dict[str, RoleSettings] = {}
     """By `default`, `lead` or the name of a specialist."""
 

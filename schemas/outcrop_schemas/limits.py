@@ -213,6 +213,13 @@ MCP_RUNS_LISTED = 25
 MCP_SESSIONS = 100
 MCP_END_SECONDS = 1.5
 
+# --- what is told to OpenTelemetry -----------------------------------------------------------------------------------
+TELEMETRY_FLUSH_SECONDS = 5.0
+TELEMETRY_TOOLS = 2_000
+TELEMETRY_NAME_CHARS = 200
+TELEMETRY_CONTENT_CHARS = 20_000
+TELEMETRY_PARTS = 50
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -1219,5 +1226,28 @@ LIMITS: tuple[Limit, ...] = (
         "s",
         "outcrop.mcp_server.http",
         "then their connections are closed; what they had started has ended before",
+    ),
+    Limit(
+        "delivering telemetry at the end",
+        TELEMETRY_FLUSH_SECONDS,
+        "s",
+        "outcrop.telemetry.exporting",
+        "what is left then is lost, and that is said",
+    ),
+    Limit("tool spans of one agent", TELEMETRY_TOOLS, "spans", "outcrop.gateway", "further ones are not told"),
+    Limit("names in telemetry", TELEMETRY_NAME_CHARS, "characters", "outcrop.telemetry.names", "longer ones are cut"),
+    Limit(
+        "content of one attribute in telemetry",
+        TELEMETRY_CONTENT_CHARS,
+        "characters",
+        "outcrop.telemetry.content",
+        "the newest messages that fit, long texts cut; none at all unless telemetry_content is set",
+    ),
+    Limit(
+        "parts of a message in telemetry",
+        TELEMETRY_PARTS,
+        "parts",
+        "outcrop.telemetry.content",
+        "the last ones are told",
     ),
 )

@@ -10,6 +10,7 @@ from outcrop_schemas import limits
 
 CompletionStatus = Literal["success", "partial", "error", "capability_gap"]
 ArtifactKind = Literal["table", "plot", "report", "other"]
+ToldTools = Literal["no", "times", "content"]
 
 
 def _require_type(schema: dict[str, Any]) -> None:
@@ -26,6 +27,24 @@ class ModelChannel(_Wire):
     """Where a specialist asks for model turns: an inherited AF_UNIX stream socket."""
 
     fd: int
+    tools_told: ToldTools = "no"
+    """Whether tool calls are told over it, `{"span": …}` a line (`ToolTold`), which nothing answers."""
+
+
+# How such a line begins: it is known without being read.
+TOLD = b'{"span":'
+
+
+class ToolTold(_Wire):
+    """A tool call as it ended: when, in nanoseconds since 1970, and for `content` what was given and returned."""
+
+    name: str
+    call_id: str
+    start_ns: int = Field(ge=0, lt=1 << 63)
+    end_ns: int = Field(ge=0, lt=1 << 63)
+    error: str | None = None
+    arguments: str | None = None
+    result: str | None = None
 
 
 Summaries = Literal["model", "extract"]

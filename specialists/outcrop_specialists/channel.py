@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+import threading
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ModelError, model_error
@@ -17,10 +19,16 @@ class ChannelModel:
         self._socket = socket.socket(fileno=descriptor)
         self._file = self._socket.makefile("rb", buffering=64 * 1024)
         self._number = 0
+        self._writing = threading.Lock()
 
     async def create(self, request: ModelRequest) -> ModelResponse:
         """One turn. Raises ModelError, also when the channel is closed."""
         return await asyncio.to_thread(self._ask, request)
+
+    def tell(self, line: bytes) -> None:
+        """Send a line that nothing answers; where nobody reads any more it is for nobody."""
+        with self._writing, contextlib.suppress(OSError):
+            self._socket.sendall(line)
 
     def _ask(self, request: ModelRequest) -> ModelResponse:
         self._number += 1
@@ -34,7 +42,8 @@ class ChannelModel:
                 f"the request has {len(line)} bytes, {limits.MODEL_LINE_BYTES} are allowed on the model channel"
             )
         try:
-            self._socket.sendall(line)
+            with self._writing:
+                self._socket.sendall(line)
             answer = self._file.readline(limits.MODEL_LINE_BYTES + 1)
         except OSError as error:
             raise ModelError(f"the model channel broke: {error.strerror}") from error

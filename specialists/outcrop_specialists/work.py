@@ -24,6 +24,7 @@ from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
 from outcrop_specialists.table_fit import FIT, FitArguments, fit_table
 from outcrop_specialists.telling import Gap
+from outcrop_specialists.telling_calls import TellingCalls
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
@@ -40,16 +41,23 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
         raise ProtocolError("a built-in specialist needs a model channel", field="model_channel")
     role = get_role(request.specialist)
     store = Store(Path.cwd() / _STORE)
+    channel = ChannelModel(request.model_channel.fd)
+    calls = TellingCalls(channel.tell, request.model_channel.tools_told)
+
+    def on_call(name: str) -> None:
+        calls.began(name)
+        stream.progress(name, tool=name)
+
     toolbox = SpecialistToolbox(
         role.tools,
         _context(request, stream),
-        lambda name: stream.progress(name, tool=name),
+        on_call,
         store,
         has_skills=SKILLS_KEY in request.context,
         offering=_offering(role, request, stream),
         is_deferring=request.limits.window.tools == "api",
     )
-    agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox, store)
+    agent = specialist_agent(role, request, channel, calls.around(toolbox), store)
     try:
         end = await agent.run()
     except ModelError as error:

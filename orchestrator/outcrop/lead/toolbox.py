@@ -161,6 +161,12 @@ class LeadToolbox:
         return lead_schemas(self._told)
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
+        with self._desk.spans.tool(name, call_id, arguments) as span:
+            content = await self._called(name, arguments, call_id)
+            span.returned(content)
+        return content
+
+    async def _called(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         try:
             tool = self._tools.get(name)
             if tool is None:
