@@ -22,14 +22,9 @@ RESEARCH, DISPATCH, RUNS, SHOW, FIND, CALL = (
 )  # fmt: skip
 NOT_OFFERED = frozenset({"check_script"})
 """It goes on with a script of the same process; here each call has its own, and waits until its script has ended."""
-READS_ONLY = frozenset(
-    {
-        "list_files", "inspect_dataset", "check_missing", "inspect_columns", "verify_claims", "read_file",
-        "compare_groups", "regression", "censored_summary", "inspect_raster",
-        RUNS, SHOW, FIND,
-    }
-)  # fmt: skip
-"""Tools that never write a file of results; a test calls each and looks. Others are taken to write."""
+READS_ONLY = frozenset({"list_files", "verify_claims", "read_file", "inspect_raster", RUNS, SHOW, FIND})
+"""Tools that never write a file of results: a test looks. Even inspect_dataset does, where its answer on a wide table
+is too long to be told."""
 NOT_REPEATABLE = frozenset({"run_script", "run_command", RESEARCH, DISPATCH, CALL})
 """Whose second call with the same arguments may do more: those of others are named by inputs and arguments."""
 
@@ -119,7 +114,8 @@ class Offered:
 
     def input_schema(self) -> dict[str, Any]:
         schema = get_tool(self.name).schema().input_schema if self.name in NAMES else _schema(self.arguments)
-        return without_marks(schema)
+        found: dict[str, Any] = without_marks(schema)
+        return found
 
     def output_schema(self) -> dict[str, Any]:
         return self.answer.model_json_schema(mode="serialization")
@@ -140,8 +136,8 @@ _OWN = (
         RESEARCH,
         "Run research",
         "Have a research objective about tables worked on until it is answered: it is split, done by cleaning, "
-        "analytics and plotting specialists in confined processes, and recorded. Gives the answer with each figure verified or "
-        "refuted, the files made, and what could not be done. It may take minutes; progress is told.",
+        "analytics and plotting specialists in confined processes, and recorded. Gives the answer with each figure "
+        "verified or refuted, the files made, and what could not be done. It may take minutes; progress is told.",
         ResearchArguments,
         answers.ResearchAnswer,
     ),
