@@ -32,9 +32,11 @@ class DispatchEnded:
 
 @dataclass(frozen=True)
 class LeadTurn:
-    """The lead has been asked for its n-th turn."""
+    """The lead is asked for its n-th turn; what it read, wrote and spent before."""
 
     number: int
+    tokens: int = 0
+    usd: str = "0"
 
 
 _log = logging.getLogger(__name__)

@@ -269,7 +269,9 @@ class _RecordedTurns:
             return await self._line.create(request)
         self._count += 1
         await self._desk.note("turn", {"number": self._count})
-        self._watcher(LeadTurn(self._count))
+        used, account = self._line.usage, self._desk.ledger.spent_by(LEAD)
+        tokens = used.prompt_tokens + used.output_tokens
+        self._watcher(LeadTurn(self._count, tokens, account["spent_usd"] if account else "0"))
         return await self._line.create(request)
 
 

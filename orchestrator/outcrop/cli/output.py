@@ -117,7 +117,7 @@ def report_run(outcome: RunOutcome) -> None:
         section(title, entries)
     section("Hypotheses", map(hypothesis_lines, outcome.hypotheses))
     if outcome.figures:
-        section("Figures", _verdicts(outcome))
+        section("Figures", verdicts(outcome))
     if spending := outcome.usage.get("spending"):
         section("Spent on models", spending_lines(spending))
     section("Files", [_file(artifact) for artifact in outcome.artifacts])
@@ -156,7 +156,7 @@ def spending_lines(spending: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _verdicts(outcome: RunOutcome) -> list[str]:
+def verdicts(outcome: RunOutcome) -> list[str]:
     """How many figures of the answer were computed again, and which their tables refute."""
     by_verdict = {verdict: [f for f in outcome.figures if f.verdict == verdict] for verdict in get_args(Verdict)}
     refuted = [f"{figure.text} ({figure.reason})" for figure in by_verdict["refuted"]]
