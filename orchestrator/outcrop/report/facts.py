@@ -18,6 +18,7 @@ from outcrop.report.repairs import Repairs, repairs_of
 from outcrop.report.setting import Setting, setting_of
 from outcrop.report.tokens import Tokens, token_facts
 from outcrop.workspace import HOME
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import GOOD, RunOutcome
 
 
@@ -48,6 +49,7 @@ class RunFacts:
     more_artifacts: int
     not_done: Sequence[Told]
     warnings: Sequence[Told]
+    hypotheses: Sequence[Hypothesis]
     repairs: Repairs
     timeline: Timeline
     lineage: Lineage
@@ -95,6 +97,7 @@ def facts_of(run: RunRecord) -> RunFacts:
         more,
         _not_done(shown, outcome),
         _warnings(shown, outcome),
+        outcome.hypotheses if outcome else (),
         repairs_of(shown),
         timeline_of(shown, turns, seconds),
         lineage_of([artifact.path for artifact in artifacts], answer.claims if answer else (), files),
@@ -134,9 +137,10 @@ def _not_done(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) ->
     """What could not be done, by the lead's word first; what a dispatch says that the lead repeats is told once."""
     found = [Told(text, None, "blocker") for text in outcome.blockers] if outcome else []
     found += [Told(text, None, "error") for text in outcome.errors] if outcome else []
+    said = [told.text for told in found]
     for fact in dispatches:
-        found += [Told(text, fact, "blocker") for text in fact.blockers]
-        found += [Told(text, fact, "error") for text in fact.errors]
+        for kind, texts in (("blocker", fact.blockers), ("error", fact.errors)):
+            found += [Told(text, fact, kind) for text in texts if not any(text in one for one in said)]
         if fact.gap:
             found.append(Told(_gap(fact), fact, "gap"))
         if not fact.is_good and fact.seconds is not None and not (fact.errors or fact.blockers or fact.gap):

@@ -23,9 +23,10 @@ from outcrop.text import inert, shorten, size
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_SIGNS = {"success": "✓", "partial": "◐", "running": "…", "under way": "…", "cancelled": "–", "verified": "✓"}
-_CLASSES = {"success": "good", "verified": "good", "partial": "half", "running": "calm", "under way": "calm"}
-_BAD, _REFUTED, _UNKNOWN = "✗", "refuted", "unverifiable"
+_GOOD = ("success", "verified", "supported")
+_CALM = {"running": "…", "under way": "…", "active": "…", "open": "…", "unverifiable": "?"} | dict.fromkeys(
+    ("cancelled", "revised", "dropped"), "–"
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ SECTIONS = (
     Section("answer", "Answer", lambda facts: True),
     Section("undone", "Not done", lambda facts: facts.not_done),
     Section("warnings", "Warnings", lambda facts: facts.warnings or facts.notices),
+    Section("hypotheses", "Hypotheses", lambda facts: facts.hypotheses),
     Section("artifacts", "Files", lambda facts: facts.artifacts),
     Section("figures", "Figures that were checked", lambda facts: facts.answer and facts.answer.claims),
     Section("repairs", "Repaired in the data", lambda facts: facts.repairs),
@@ -149,12 +151,14 @@ def _shown(value: Any) -> Any:
 
 def sign(status: str) -> str:
     """A sign beside the word: colour alone tells nobody anything."""
-    return _SIGNS.get(status, "?" if status == _UNKNOWN else _BAD)
+    return {"good": "✓", "half": "◐", "bad": "✗"}.get(tone(status)) or _CALM[status]
 
 
 def tone(status: str) -> str:
     """The class of a status or verdict: good, half, bad, calm."""
-    return _CLASSES.get(status, "calm" if status in (_UNKNOWN, "cancelled") else "bad")
+    if status in _GOOD:
+        return "good"
+    return "half" if status == "partial" else "calm" if status in _CALM else "bad"
 
 
 def _seconds(value: float | None) -> str:

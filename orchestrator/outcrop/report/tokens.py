@@ -52,7 +52,7 @@ class Tokens:
 
 def token_facts(run: RunRecord, dispatches: Sequence[DispatchFact]) -> Tokens:
     """From the exchanges alone, without putting a request together."""
-    names = {LEAD: LEAD, **{fact.id: f"{fact.short} {fact.specialist}" for fact in dispatches}}
+    names = {LEAD: "the lead", **{fact.id: f"{fact.short} {fact.specialist}" for fact in dispatches}}
     there = {name: title for name, title in names.items() if (run.folder.exchanges / f"{name}.jsonl").is_file()}
     agents, problems = [], []
     for name in list(there)[: limits.REPORT_AGENTS]:
