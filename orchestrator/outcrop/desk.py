@@ -32,6 +32,7 @@ from outcrop.ledger import RunLedger, Terms, check_prices
 from outcrop.models import ModelTable
 from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
+from outcrop.outside.servers import OutsideServers, check_installed
 from outcrop.pins import CurrentPins, Pins
 from outcrop.places import Places
 from outcrop.properties import IsolationSet
@@ -78,6 +79,11 @@ class Shared:
     backend: str
     """Where specialists are started."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether that is this machine."""
+        return self.backend == LOCAL
+
     @classmethod
     @asynccontextmanager
     async def opened(
@@ -102,6 +108,7 @@ class Shared:
         budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
         terms = terms or Terms(settings.price_list(), models.is_free)
         check_prices(budget.ceiling, terms.prices, models.paid_names())
+        check_installed(settings.mcp)
         if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
         async with AsyncExitStack() as stack:
@@ -160,6 +167,7 @@ class Desk:
         self._state = state or {}
         self.ledger = RunLedger(shared.budget, shared.terms, self.note)
         self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger)
+        self.outside = OutsideServers(shared, folder, self.note)
         self._services = Services(
             shared.workspace,
             folder,
@@ -198,7 +206,8 @@ class Desk:
         return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None)
 
     async def close(self) -> None:
-        """Write down what was proved of the isolation, and close the journal."""
+        """End the outside servers, write down what was proved of the isolation, and close the journal."""
+        await self.outside.close()
         try:
             if not self._is_proof_told:
                 self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
@@ -269,6 +278,9 @@ class Desk:
         """
         call = partial(self.call_tool, timeout=order.timeout_seconds)
         order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
+        if order.needs_model:
+            # Before its own time begins: a server may take long to start.
+            order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
         while True:
             async with self._place(order.until) as on_launched:
                 if order.until is not None:
