@@ -137,7 +137,7 @@ OUTSIDE_SECONDS_MOST = 3_000.0
 OUTSIDE_STARTS = 4
 OUTSIDE_MEMORY_BYTES = 4 << 30
 OUTSIDE_PROCESSES = 128
-OUTSIDE_PARTS = 128
+OUTSIDE_FILES = 64
 OUTSIDE_ERROR_CHARS = 2_500
 OUTSIDE_ENTRIES = 101
 
@@ -815,7 +815,9 @@ LIMITS: tuple[Limit, ...] = (
         "more is not what the tool gives, so nothing is attached and that is said",
     ),
     Limit("tools of an outside server", OUTSIDE_TOOLS, "tools", "outcrop.outside.listing", "further ones are left out"),
-    Limit("pages of a server's list of tools", OUTSIDE_LIST_PAGES, "pages", "outcrop.outside.server", "no more are read"),
+    Limit(
+        "pages of a server's list of tools", OUTSIDE_LIST_PAGES, "pages", "outcrop.outside.server", "no more are read"
+    ),
     Limit(
         "description of an outside tool",
         OUTSIDE_DESCRIPTION_CHARS,
@@ -835,7 +837,7 @@ LIMITS: tuple[Limit, ...] = (
         OUTSIDE_OFFERED_CHARS,
         "characters of their cards",
         "outcrop_specialists.outside",
-        "of more, those that the work needs are offered, as where a role says tools = \"select\"",
+        'of more, those that the work needs are offered, as where a role says tools = "select"',
     ),
     Limit(
         "line of an outside server",
@@ -872,7 +874,9 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.outside.config",
         "where timeout_seconds says nothing else; then it is cancelled",
     ),
-    Limit("time limit of outside calls", OUTSIDE_SECONDS_MOST, "s", "outcrop.outside.config", "a longer one is refused"),
+    Limit(
+        "time limit of outside calls", OUTSIDE_SECONDS_MOST, "s", "outcrop.outside.config", "a longer one is refused"
+    ),
     Limit(
         "starts of an outside server in a run",
         OUTSIDE_STARTS,
@@ -894,9 +898,7 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.outside.launch",
         "beyond it they are ended",
     ),
-    Limit(
-        "parts of an outside answer", OUTSIDE_PARTS, "parts", "outcrop.outside.answers", "the others are counted"
-    ),
+    Limit("files of an outside answer", OUTSIDE_FILES, "files", "outcrop.outside.answers", "the others are counted"),
     Limit(
         "error of an outside tool",
         OUTSIDE_ERROR_CHARS,

@@ -74,9 +74,7 @@ class SpecialistToolbox:
     def schemas(self) -> list[ToolSchema]:
         if self._offering is None:
             more = self._outside.schemas.values() if self._outside else ()
-            return schemas_of(
-                self._tools.values(), more, has_skills=self._has_skills, is_deferring=self._is_deferring
-            )
+            return schemas_of(self._tools.values(), more, has_skills=self._has_skills, is_deferring=self._is_deferring)
         # What is always there stands first: the list then only grows at its end.
         chosen = [self._schema(name) for name in self._offering.offered]
         return [FIND_TOOLS, *schemas_of([], has_skills=self._has_skills), *chosen]
@@ -112,7 +110,6 @@ class SpecialistToolbox:
         self.claims += [claim for claim in result.claims if claim not in self.claims]
         text = wire.dumps(result.as_json()).decode()
         return text if tool.pages else bounded(text, self._store, result_chars(self._context.window_tokens))
-
 
     async def _called_outside(self, outside: OutsideTools, name: str, arguments: dict[str, Any]) -> str:
         if self._offering:

@@ -33,30 +33,43 @@ def plain(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "description": f"does {name}", "inputSchema": {"type": "object"}, **more}
 
 
+def of_object(**more: Any) -> dict[str, Any]:
+    return {"type": "object", **more}
+
+
+def schemas() -> dict[str, Any]:
+    deep = of_object()
+    for _ in range(120):
+        deep = of_object(properties={"a": deep})
+    return {
+        "text": "no schema",
+        "array": {"type": "array"},
+        "wrong": of_object(properties={"a": {"type": "elephant"}}),
+        "giant": of_object(properties={f"p{number}": {"type": "string"} for number in range(9_000)}),
+        "wordy": of_object(properties={"a": {"type": "integer", "description": "w" * 20_000}}),
+        "remote": of_object(properties={"a": {"$ref": "http://127.0.0.1:9/s.json"}}),
+        "slow": of_object(properties={"a": {"type": "string", "pattern": "^(a+)+$"}}),
+        "either": of_object(oneOf=[{"required": ["a"]}], properties={"a": {"type": "integer"}}),
+        "deep": deep,
+    }
+
+
 def tools() -> list[Any]:
     if MODE == "many":
-        return [plain(f"tool{number}", description="d" * 3_000) for number in range(10_000)]
+        return [plain(f"tool{number}", description="d" * 1_300) for number in range(10_000)]
     if MODE == "names":
         return [
             plain("with spaces"), plain("with_spaces"), plain("with/spaces"), plain("n" * 300), plain("n" * 299),
             plain("with spaces"), plain(""), {"no": "name"}, "no tool", plain("\u202eevil\x1b[31m"), plain("名前"),
         ]  # fmt: skip
     if MODE == "texts":
-        return [plain("giant", description=INJECTION * 40_000), plain("none", description=None), plain("number", description=7)]
-    if MODE == "schemas":
-        deep: Any = {"type": "object"}
-        for _ in range(120):
-            deep = {"type": "object", "properties": {"a": deep}}
         return [
-            plain("text", inputSchema="no schema"), plain("array", inputSchema={"type": "array"}),
-            plain("wrong", inputSchema={"type": "object", "properties": {"a": {"type": "elephant"}}}),
-            plain("giant", inputSchema={"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(9_000)}}),
-            plain("wordy", inputSchema={"type": "object", "properties": {"a": {"type": "integer", "description": "w" * 20_000}}}),
-            plain("remote", inputSchema={"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/s.json"}}}),
-            plain("slow", inputSchema={"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}),
-            plain("either", inputSchema={"type": "object", "oneOf": [{"required": ["a"]}], "properties": {"a": {"type": "integer"}}}),
-            plain("deep", inputSchema=deep), {"name": "without"},
-        ]  # fmt: skip
+            plain("giant", description=INJECTION * 40_000),
+            plain("none", description=None),
+            plain("n", description=7),
+        ]
+    if MODE == "schemas":
+        return [*(plain(name, inputSchema=schema) for name, schema in schemas().items()), {"name": "without"}]
     return [plain(name) for name in CALLS]
 
 
@@ -71,7 +84,8 @@ def rows_in_text(number: Any) -> None:
 
 
 def deep(number: Any) -> None:
-    say('{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":{"a":%s}}}' % (number, "[" * 200 + "]" * 200))
+    nested = "[" * 200 + "]" * 200
+    say(f'{{"jsonrpc":"2.0","id":{number},"result":{{"content":[],"structuredContent":{{"a":{nested}}}}}}}')
 
 
 def start_child(number: Any) -> None:
@@ -92,7 +106,7 @@ def questions(number: Any) -> None:
 
 
 def garbage(number: Any) -> None:
-    for line in ("Traceback (most recent call last):", "{}", "[]", "null", '{"id":', "\x1b[31m", '{"jsonrpc":"1.0","id":1}'):
+    for line in ("Traceback (most recent call last):", "{}", "[]", "null", '{"id":', "\x1b[31m", '{"id":1}'):
         say(line)
     say({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": "after garbage"}]}})
 
@@ -108,6 +122,7 @@ def late(number: Any) -> None:
     answer(number, {"content": [{"type": "text", "text": "late"}]})
 
 
+ODD_PARTS = [1, None, {"type": "image", "data": "%%%"}, {"type": "what"}, {"type": "text"}]
 CALLS: dict[str, Any] = {
     "fine": lambda number: answer(number, {"content": [{"type": "text", "text": "fine"}]}),
     "die": lambda number: os.abort(),
@@ -123,9 +138,7 @@ CALLS: dict[str, Any] = {
     "deep": deep,
     "start_child": start_child,
     "no_result": lambda number: answer(number, {"something": "else"}),
-    "odd_parts": lambda number: answer(
-        number, {"content": [1, None, {"type": "image", "data": "%%%"}, {"type": "what"}, {"type": "text"}] + [{"type": "text", "text": "p"}] * 500}
-    ),
+    "odd_parts": lambda number: answer(number, {"content": [*ODD_PARTS, *[{"type": "text", "text": "p"}] * 500]}),
     "failure": lambda number: answer(
         number, {"content": [{"type": "text", "text": INJECTION * 10_000}], "isError": True}
     ),

@@ -60,7 +60,7 @@ def counted() -> int:
 @server.tool()
 async def wait_for_other(name: str, other: str) -> str:
     """Leave a note and wait until the other left one too."""
-    Path(name).touch()
+    Path(name).write_text("here")
     while not Path(other).exists():
         await asyncio.sleep(0.01)
     return f"{name} met {other}"
@@ -72,14 +72,13 @@ def reach(workspace: str) -> dict[str, Any]:
     return {
         "reads": _tried(lambda: Path(workspace, "assays.csv").read_text()),
         "reads_settings": _tried(lambda: Path(workspace, "outcrop.toml").read_text()),
-        "lists_runs": _tried(lambda: str(os.listdir(Path(workspace, ".outcrop", "runs")))),
         "writes_workspace": _tried(lambda: str(Path(workspace, "planted.txt").write_text("x"))),
         "writes_home": _tried(lambda: str(Path.home().joinpath("own.txt").write_text("x"))),
         "connects": _tried(lambda: str(socket.create_connection(("127.0.0.1", 9), 1))),
         "reads_elsewhere": _tried(lambda: Path("/etc/shadow").read_text()),
         "environment": sorted(os.environ),
         "sees_processes": _tried(lambda: Path(f"/proc/{os.getppid()}/environ").read_text()),
-        "folder": os.getcwd(),
+        "folder": str(Path.cwd()),
     }
 
 

@@ -18,17 +18,17 @@ def read_answer(server: str, raw: dict[str, Any]) -> OutsideAnswer:
         raise OutsideError(server, "it answered with what is no result of a tool")
     texts: list[str] = []
     files: list[OutsideFile] = []
-    for part in content[: limits.OUTSIDE_PARTS]:
-        found = _part(part)
+    for found in map(_part, content):
         if isinstance(found, OutsideFile):
             files.append(found)
-        elif found is not None:
+        else:
             texts.append(found)
-    if len(content) > limits.OUTSIDE_PARTS:
-        texts.append(f"[{len(content) - limits.OUTSIDE_PARTS} further parts are left out]")
     structured = _sendable(server, raw.get("structuredContent"))
     if structured is not None and texts:
         texts, structured = _once(texts, structured)
+    if len(files) > limits.OUTSIDE_FILES:
+        texts.append(f"[{len(files) - limits.OUTSIDE_FILES} further files are left out]")
+        files = files[: limits.OUTSIDE_FILES]
     return OutsideAnswer(texts=texts, structured=structured, files=files, is_error=raw.get("isError") is True)
 
 
@@ -53,7 +53,7 @@ def _sendable(server: str, structured: Any) -> Any:
     return structured
 
 
-def _part(part: Any) -> str | OutsideFile | None:
+def _part(part: Any) -> str | OutsideFile:
     if not isinstance(part, dict):
         return "[a part that is none]"
     kind = part.get("type")

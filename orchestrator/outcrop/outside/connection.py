@@ -79,7 +79,7 @@ class Connection:
         await asyncio.wait([self._living])
 
     def _was_silent(self) -> None:
-        """Twice in a row without any answer between: it hangs, and is ended, so that the next call may start it anew."""
+        """Twice without any answer between: it hangs, and is ended, so that the next call starts it anew."""
         assert self._transport is not None
         if self._silent_since == self._transport.answered:
             self._why = "it did not answer two calls in a row"
@@ -124,11 +124,14 @@ class Connection:
 
     async def _greeted(self, session: Any) -> bool:
         from mcp.shared.exceptions import MCPError
+        from mcp_types import CONNECTION_CLOSED
 
         try:
             said = await session.initialize()
         except (MCPError, RuntimeError, ValueError) as error:
-            # Told once it has ended: what it wrote on stderr says more.
+            # Told once it has ended: how it did, and what it wrote on stderr, says more.
+            if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+                return False
             lines = str(error).splitlines() or [type(error).__name__]
             self._why = f"it did not answer as an MCP server does: {inert(shorten(lines[0], _SAID_CHARS))}"
             return False

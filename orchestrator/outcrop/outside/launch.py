@@ -73,8 +73,7 @@ def resolved(command: Sequence[str], workspace: Path) -> list[str]:
     Raises LaunchError where there is no such program.
     """
     program, *arguments = [word.replace("{workspace}", str(workspace)) for word in command]
-    program = os.path.expanduser(program)
-    found = shutil.which(str(workspace / program) if "/" in program else program)
+    found = shutil.which(str(workspace / Path(program).expanduser()) if "/" in program else program)
     if found is None:
         raise LaunchError(f"there is no program {program!r} {'there' if '/' in program else 'on the PATH'}")
     return [str(Path(found).absolute()), *(_absolute(argument, workspace) for argument in arguments)]
@@ -90,10 +89,8 @@ def _absolute(argument: str, workspace: Path) -> str:
 
 
 def _policy(server: McpServer, workspace: Path, scratch: Path, command: Sequence[str]) -> dict[str, object]:
-    policy = build_policy(
-        workspace, [], scratch, command, limits.OUTSIDE_MEMORY_BYTES, limits.OUTSIDE_PROCESSES
-    )
-    asked = [str((workspace / os.path.expanduser(path)).resolve()) for path in server.reads]
+    policy = build_policy(workspace, [], scratch, command, limits.OUTSIDE_MEMORY_BYTES, limits.OUTSIDE_PROCESSES)
+    asked = [str((workspace / Path(path).expanduser()).resolve()) for path in server.reads]
     more = [*asked, *_modules_of(command)]
     if server.network:
         policy["network"] = True

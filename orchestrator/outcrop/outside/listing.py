@@ -50,9 +50,7 @@ def listed(server: str, config: McpServer, found: Sequence[Any]) -> Listing:
     return Listing(tuple(tools.values()), tuple(_said(server, config, own, unfit, twice, further)))
 
 
-def _said(
-    server: str, config: McpServer, own: Iterable[str], unfit: int, twice: int, further: int
-) -> Iterable[str]:
+def _said(server: str, config: McpServer, own: Iterable[str], unfit: int, twice: int, further: int) -> Iterable[str]:
     before = f"outside server {server}: "
     if unfit:
         yield f"{before}{unfit} of its tools have no name and are left out"

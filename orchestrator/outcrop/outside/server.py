@@ -36,7 +36,7 @@ class OutsideServer:
         self._is_closed = False
 
     async def listing(self) -> Listing:
-        """Its tools as they were when it was first started: they stay the same for the whole run. Raises OutsideError."""
+        """Its tools as they were at its first start: they stay the same for the whole run. Raises OutsideError."""
         if self._listing is None:
             await self._connected()
         assert self._listing is not None

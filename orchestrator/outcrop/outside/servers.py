@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop.outside.config import McpServer
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ArgumentError, DataError, MissingExtraError, OutsideError, SpillError
+from outcrop_schemas.errors import MissingExtraError, OutsideError
 from outcrop_schemas.protocol import OutsideAnswer, OutsideCall, OutsideTool
 from outcrop_specialists.context.store import Store
 
@@ -64,7 +64,9 @@ class OutsideServers:
         problems, servers = [], {}
         for name, config in wanted.items():
             if config.network and NETWORK_DENIED in require:
-                problems.append(f"outside server {name} is left out: it has the network, and network_denied is required")
+                problems.append(
+                    f"outside server {name} is left out: it has the network, and network_denied is required"
+                )
             else:
                 servers[name] = self._server(name, config)
         found = await asyncio.gather(*(one.listing() for one in servers.values()), return_exceptions=True)
@@ -119,7 +121,7 @@ def _kept(folder: RunFolder, tools: Sequence[OutsideTool]) -> str:
 
 
 def offered_before(folder: RunFolder, handle: str | None) -> list[OutsideTool]:
-    """The tools that a recorded dispatch was offered. Raises ArgumentError, DataError where they are gone or damaged."""
+    """The tools that a recorded dispatch was offered. Raises ArgumentError, DataError where they are lost."""
     if handle is None:
         return []
     kept: list[Any] = wire.loads(_store(folder.outside).whole(handle))

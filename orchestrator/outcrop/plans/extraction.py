@@ -116,7 +116,9 @@ class _Extraction:
                 passed[call.tool] += 1
         if outside := {tool: passed.pop(tool) for tool in list(passed) if _OUTSIDE in tool}:
             told = ", ".join(f"{tool} ({count})" if count > 1 else tool for tool, count in outside.items())
-            self.left_out.append(f"{name}: {told}: of an outside server, which a plan cannot call; what it gave is lost")
+            self.left_out.append(
+                f"{name}: {told}: of an outside server, which a plan cannot call; what it gave is lost"
+            )
         if passed:
             told = ", ".join(f"{tool} ({count})" if count > 1 else tool for tool, count in passed.items())
             self.left_out.append(f"{name}: {told}: only looked, failed, or was done before")

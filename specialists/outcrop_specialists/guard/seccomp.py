@@ -117,8 +117,6 @@ _NO_FILE_FLAGS: list[Instruction] = [
 ]
 
 
-def apply(
-    *, for_scripts: bool = False, immune: int | None = None, own: int = 0, has_network: bool = False
-) -> None:
+def apply(*, for_scripts: bool = False, immune: int | None = None, own: int = 0, has_network: bool = False) -> None:
     """Confine this process and its descendants. `no_new_privs` must be set. Raises OSError."""
     kernel.seccomp_filter(build_filter(for_scripts=for_scripts, immune=immune, own=own, has_network=has_network))
