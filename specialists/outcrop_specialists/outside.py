@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ArgumentError, OutsideError
+from outcrop_schemas.errors import OutsideError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.protocol import OutsideAnswer, OutsideCall, OutsideTool
 from outcrop_specialists.outside_answers import Shelf, told
+from outcrop_specialists.outside_schemas import check_arguments
 
 _FOLDER = "outside"
-_VALUE_CHARS = 200
 
 
 class CallsOutside(Protocol):
@@ -55,30 +55,3 @@ class OutsideTools:
             said = "\n".join(answer.texts) or wire.dumps(answer.structured).decode()
             raise OutsideError(tool.server, f"the tool says that it failed: {said[: limits.OUTSIDE_ERROR_CHARS]}")
         return wire.dumps(await asyncio.to_thread(told, tool.server, answer, self._shelf)).decode()
-
-
-def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Raises ArgumentError, which names the first fault. What cannot be checked is left to the server."""
-    try:
-        from jsonschema.exceptions import best_match
-        from jsonschema.validators import validator_for
-        from referencing import Registry
-        from referencing.exceptions import Unresolvable
-    except ImportError:
-        return
-    from jsonschema.validators import extend
-
-    # Expressions of others can take for ever. And what a schema refers to is never fetched: it may be anywhere.
-    kind = extend(validator_for(schema), {"pattern": _passed, "patternProperties": _passed})
-    validator = kind(schema, registry=Registry())
-    try:
-        fault = best_match(validator.iter_errors(arguments))
-    except (Unresolvable, RecursionError, ValueError, TypeError, ArithmeticError):
-        return
-    if fault is not None:
-        where = ".".join(str(part) for part in fault.absolute_path) or "arguments"
-        raise ArgumentError(where[:_VALUE_CHARS], fault.message[:_VALUE_CHARS])
-
-
-def _passed(*_: Any) -> tuple[()]:
-    return ()

@@ -12,9 +12,10 @@ from outcrop.outside.config import McpServer
 from outcrop.text import inert, shorten
 from outcrop_schemas import limits, wire
 from outcrop_schemas.protocol import OutsideTool
+from outcrop_specialists.outside_schemas import is_schema
 
 _NAME_CHARS, _HASH_CHARS = 64, 8
-_TOLD_CHARS = 80
+_TOLD_CHARS, _DEPTH = 80, 100
 _ANY: dict[str, Any] = {"type": "object"}
 # Texts for people: the first that go where a schema is too long.
 _TEXTS = ("description", "title", "examples", "default", "$comment")
@@ -90,34 +91,26 @@ def _schema(given: Any) -> tuple[dict[str, Any], str]:
         return _ANY, " (It has no valid schema: arguments are as described.)"
     schema = {name: value for name, value in given.items() if name not in _NOT_AT_THE_TOP} | _ANY
     if _chars(schema) > limits.OUTSIDE_SCHEMA_CHARS:
-        schema = _without_texts(schema)
-    if _chars(schema) > limits.OUTSIDE_SCHEMA_CHARS:
+        schema = _without_texts(schema, 0)
+    if _chars(schema) > limits.OUTSIDE_SCHEMA_CHARS or not is_schema(schema):
         return _ANY, " (Its schema is too long to be shown.)"
     return schema, ""
 
 
 def _is_schema(given: dict[str, Any]) -> bool:
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
-
     if given.get("type", "object") != "object" or not isinstance(given.get("properties", {}), dict):
         return False
-    try:
-        # A longer one is not shown, unless it gets short without its texts.
-        if _chars(given) <= 4 * limits.OUTSIDE_SCHEMA_CHARS:
-            validator_for(given).check_schema(given)
-    except (SchemaError, RecursionError, ValueError, TypeError, ArithmeticError):
-        return False
-    return True
+    # A longer one is not shown, unless it gets short without its texts: it is not looked through.
+    return _chars(given) > 4 * limits.OUTSIDE_SCHEMA_CHARS or is_schema(given)
 
 
-def _without_texts(schema: Any, *, is_properties: bool = False) -> Any:
-    if isinstance(schema, list):
-        return [_without_texts(item) for item in schema]
-    if not isinstance(schema, dict):
+def _without_texts(schema: Any, depth: int, *, is_properties: bool = False) -> Any:
+    if depth > _DEPTH or not isinstance(schema, dict | list):
         return schema
+    if isinstance(schema, list):
+        return [_without_texts(item, depth + 1) for item in schema]
     kept = schema if is_properties else {name: value for name, value in schema.items() if name not in _TEXTS}
-    return {name: _without_texts(value, is_properties=name == "properties") for name, value in kept.items()}
+    return {name: _without_texts(value, depth + 1, is_properties=name == "properties") for name, value in kept.items()}
 
 
 def _chars(value: Any) -> int:

@@ -60,7 +60,7 @@ async def opened(workspace: Path, tmp_path: Path) -> AsyncIterator[Open]:
     """Open the server of a program; what is left of it is ended with the test."""
     async with AsyncExitStack() as stack:
 
-        def open_(*command: str, name: str = "out", **config: Any) -> Serving:
+        def open_(*command: str, name: str = "out", by: tuple[str, ...] = (sys.executable,), **config: Any) -> Serving:
             async def ground() -> Ground:
                 return Ground(workspace, ColdLauncher())
 
@@ -70,7 +70,7 @@ async def opened(workspace: Path, tmp_path: Path) -> AsyncIterator[Open]:
             scratch = tmp_path / "scratch"
             scratch.mkdir(exist_ok=True)
             server = OutsideServer(
-                name, McpServer(command=[sys.executable, *command], **config), ground, tmp_path / "outside", note
+                name, McpServer(command=[*by, *command], **config), ground, tmp_path / "outside", note
             )
             serving = Serving(server, scratch)
             stack.push_async_callback(server.close)

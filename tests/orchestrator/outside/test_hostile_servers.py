@@ -11,7 +11,8 @@ import pytest
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError, OutsideError
-from outcrop_specialists.outside import are_many, check_arguments
+from outcrop_specialists.outside import are_many
+from outcrop_specialists.outside_schemas import check_arguments
 
 from .conftest import BAD, Open, is_running
 
