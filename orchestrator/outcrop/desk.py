@@ -32,6 +32,7 @@ from outcrop.ledger import RunLedger, Terms, check_prices
 from outcrop.models import ModelTable
 from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
+from outcrop.outside.servers import OutsideServers, check_installed
 from outcrop.pins import CurrentPins, Pins
 from outcrop.places import Places
 from outcrop.properties import IsolationSet
@@ -81,6 +82,11 @@ class Shared:
 
     telemetry: Telemetry
 
+    @property
+    def is_local(self) -> bool:
+        """Whether that is this machine."""
+        return self.backend == LOCAL
+
     @classmethod
     @asynccontextmanager
     async def opened(
@@ -106,6 +112,7 @@ class Shared:
         budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
         terms = terms or Terms(settings.price_list(), models.is_free)
         check_prices(budget.ceiling, terms.prices, models.paid_names())
+        check_installed(settings.mcp)
         if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
         async with AsyncExitStack() as stack:
@@ -168,6 +175,7 @@ class Desk:
         self.ledger = RunLedger(shared.budget, shared.terms, self.note)
         self.spans = shared.telemetry.of_run(folder.run_id)
         self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger, spans=self.spans)
+        self.outside = OutsideServers(shared, folder, self.note)
         self._services = Services(
             shared.workspace,
             folder,
@@ -207,7 +215,8 @@ class Desk:
         return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None)
 
     async def close(self) -> None:
-        """Write down what was proved of the isolation, close the journal, and write the report."""
+        """End the outside servers, write down what was proved of the isolation, close the journal, write the report."""
+        await self.outside.close()
         try:
             if not self._is_proof_told:
                 self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
@@ -293,6 +302,9 @@ class Desk:
         """
         call = partial(self.call_tool, timeout=order.timeout_seconds)
         order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
+        if order.needs_model:
+            # Before its own time begins: a server may take long to start.
+            order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
         while True:
             async with self._place(order.until) as on_launched:
                 if order.until is not None:

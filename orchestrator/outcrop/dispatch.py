@@ -26,7 +26,7 @@ from outcrop.launching import Child, LaunchKind, LaunchSpec
 from outcrop.launching.environment import as_text, environment_for, signal_name
 from outcrop.order import Order, Services
 from outcrop.policy import build_policy
-from outcrop.properties import IsolationSet, alternatives_of, of_launch, unproven
+from outcrop.properties import IsolationSet, alternatives_of, of_launch, unproven, with_outside
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
 from outcrop.stream import StreamScanner
@@ -138,6 +138,7 @@ class DispatchWork:
             **({"again_for": list(self._order.lost)} if self._order.lost else {}),
             **({"attach": list(self._order.attach)} if self._order.attach else {}),
             **({"attached": list(self._order.attached.handles)} if self._order.attach else {}),
+            **({"outside": self._order.outside.handle} if self._order.outside.handle else {}),
             **({"turns": self._turns, "window": self._window.model_dump()} if self._order.needs_model else {}),
         }
         await self._services.journal.append("start", self._id, body)
@@ -174,7 +175,9 @@ class DispatchWork:
         if self._order.needs_model:
             ours, theirs = socket.socketpair()
             pins = self._order.current_pins or (lambda: self._order.pins)
-            self._line = self._services.gateway.line(self._id, self._order.specialist, self._watch.clock, pins)
+            self._line = self._services.gateway.line(
+                self._id, self._order.specialist, self._watch.clock, pins, self._order.outside
+            )
             self._serving = asyncio.create_task(self._line.serve(ours))
         try:
             spec = replace(self._spec(folders, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())
@@ -248,6 +251,7 @@ class DispatchWork:
             if has_channel
             else None,
             call=self._order.call,
+            outside=list(self._order.outside.tools),
         )
         return wire.dumps(request.model_dump(mode="json")) + b"\n"
 
@@ -273,6 +277,7 @@ class DispatchWork:
         status = status_of(seen)
         again = [f"it was done again for {', '.join(self._order.lost)}: lost with its node"] if self._order.lost else []
         warnings = again + warnings_of(seen) + (self._line.warnings if self._line else [])
+        warnings += self._order.outside.problems
         fields: dict[str, Any] = (
             _from_completion(completion) if completion else {"results": self._partial_findings(warnings)}
         )
@@ -351,7 +356,8 @@ class DispatchWork:
             return unproven("it was not started")
         try:
             async with asyncio.timeout(self._due.seconds_to_settle()):
-                return of_launch(child.proved or await self._services.proof.get(child.kind), child.layers)
+                found = of_launch(child.proved or await self._services.proof.get(child.kind), child.layers)
+                return with_outside(found, self._order.outside.networked)
         except TimeoutError:
             return unproven("the probe had not ended when this did")
 

@@ -25,6 +25,7 @@ from outcrop.exchanges import UNUSED, WHOLE_RESULTS, ExchangeWriter
 from outcrop.fallback import Falling
 from outcrop.models import Model, ModelTable
 from outcrop.models.remote import HearsNothing, RemoteModel
+from outcrop.outside.servers import NOTHING, Offered
 from outcrop.pins import CurrentPins, check_pins, no_pins
 from outcrop.queue_clock import QueueClock as QueueClock
 from outcrop.rates import RateGovernor
@@ -33,9 +34,9 @@ from outcrop.room import Room
 from outcrop.runs import RunFolder
 from outcrop.telemetry import SILENT_RUN, SILENT_SPAN, RunSpans
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import JournalError, ModelError
+from outcrop_schemas.errors import JournalError, ModelError, OutsideError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
-from outcrop_schemas.protocol import TOLD
+from outcrop_schemas.protocol import TOLD, OutsideCall
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
@@ -44,10 +45,19 @@ _log = logging.getLogger(__name__)
 
 
 class Line:
-    """One agent's line to its model: asks, records, counts."""
+    """One agent's line to its model, and to the outside tools that it is offered: asks, records, counts."""
 
-    def __init__(self, gateway: Gateway, agent_id: str, role: str, clock: QueueClock, pins: CurrentPins) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        agent_id: str,
+        role: str,
+        clock: QueueClock,
+        pins: CurrentPins,
+        outside: Offered = NOTHING,
+    ) -> None:
         self._gateway, self._agent_id, self._role, self._clock, self._pins = gateway, agent_id, role, clock, pins
+        self._outside = outside
         self._writer = ExchangeWriter(gateway.folder.exchanges / f"{agent_id}.jsonl", gateway.blocks)
         self._asked_at, self._bytes_before = 0.0, 0
         self._falling = Falling(gateway.models, role, agent_id)
@@ -291,10 +301,16 @@ class Line:
             if "count_tokens" in message:
                 request = ModelRequest.model_validate(message["count_tokens"])
                 return {"id": number, "response": {"input_tokens": len(request.as_bytes()) // _CHARS_PER_TOKEN}}
+            if "outside" in message:
+                # Its time limit is its own, and it is part of the work: the clock of the dispatch goes on.
+                called = await self._outside.call(OutsideCall.model_validate(message["outside"]))
+                return {"id": number, "result": called.model_dump(mode="json")}
             asked = {**message["request"], **{name: message[name] for name in _ABOUT if name in message}}
             response = await self.create(ModelRequest.model_validate(asked))
         except ModelError as error:
             return _error(number, error.error_type, str(error), error.retryable)
+        except OutsideError as error:
+            return _error(number, error.kind, error.reason, False)
         except JournalError as error:
             return _error(number, "api_error", str(error), False)
         except (ValidationError, ValueError, KeyError, AttributeError) as error:
@@ -320,9 +336,16 @@ class Gateway:
         self.retry = retry or RetryPolicy()
         self.blocks = BlockWriter(folder.exchanges)
 
-    def line(self, agent_id: str, role: str, clock: QueueClock | None = None, pins: CurrentPins = no_pins) -> Line:
+    def line(
+        self,
+        agent_id: str,
+        role: str,
+        clock: QueueClock | None = None,
+        pins: CurrentPins = no_pins,
+        outside: Offered = NOTHING,
+    ) -> Line:
         """A line for one agent. `pins` gives the facts that every request of it must carry."""
-        return Line(self, agent_id, role, clock or QueueClock(), pins)
+        return Line(self, agent_id, role, clock or QueueClock(), pins, outside)
 
 
 def _error(number: object, kind: str, message: str, retryable: bool) -> wire.Json:

@@ -14,6 +14,7 @@ from outcrop.history import History
 from outcrop.isolation import IsolationProof
 from outcrop.journal import Journal
 from outcrop.launching import Launcher
+from outcrop.outside.servers import NOTHING, Offered
 from outcrop.pins import CurrentPins
 from outcrop.runs import RunFolder
 from outcrop.telemetry import SILENT_RUN, RunSpans
@@ -55,6 +56,9 @@ class Order:
     """Is told what happens in this dispatch, besides whoever watches the whole run."""
     lost: tuple[str, ...] = ()
     """The dispatches of the same work whose nodes were lost."""
+
+    outside: Offered = NOTHING
+    """Tools of outside servers that it may call."""
 
     until: float | None = None
     """The time of `time.monotonic` by which it must have begun; its time limit is what is left until then."""

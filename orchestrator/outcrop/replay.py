@@ -16,6 +16,7 @@ from outcrop.history import History
 from outcrop.hypotheses import Hypotheses, take_event
 from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
 from outcrop.lead.toolbox import digest, lead_schemas
+from outcrop.outside.servers import offered_before
 from outcrop.pins import Pins
 from outcrop.playback import Answers, EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
 from outcrop.prompt_diff import PromptDifference
@@ -30,6 +31,7 @@ from outcrop_specialists.agent import AgentEnd, ToolAnswer
 from outcrop_specialists.context.checkpoint import Checkpoint
 from outcrop_specialists.context.selection.offering import FIND_TOOLS
 from outcrop_specialists.context.skills import SKILLS_KEY
+from outcrop_specialists.outside import schema_of
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.toolbox import schemas_of
 from outcrop_specialists.work import role_agent
@@ -248,7 +250,8 @@ def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
     pins = context.pop("pins", None)
     playback = Playback(exchanges)
     window = WindowSettings.model_validate(start.body.get("window", {}))
-    schemas = schemas_of(role.tools, has_skills=SKILLS_KEY in context, is_deferring=window.tools == "api")
+    outside = [schema_of(tool) for tool in offered_before(run.folder, start.body.get("outside"))]
+    schemas = schemas_of(role.tools, outside, has_skills=SKILLS_KEY in context, is_deferring=window.tools == "api")
     tools = RecordedTools([*schemas, FIND_TOOLS], answers_in(exchanges), playback)
     turns = start.body.get("turns", limits.AGENT_TURNS)
     objective, data = start.body["objective"], start.body["data"]

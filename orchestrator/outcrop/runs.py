@@ -52,6 +52,11 @@ class RunFolder:
         """What agents were shown of attached files, by content."""
         return self.path / "attached"
 
+    @property
+    def outside(self) -> Path:
+        """What outside servers write, and which tools of theirs were offered."""
+        return self.path / "outside"
+
     def transcript(self, dispatch_id: str) -> Path:
         return self.path / "transcripts" / f"{dispatch_id}.ndjson"
 

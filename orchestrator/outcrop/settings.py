@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 
 from outcrop.environment import DELIMITER, PREFIX, check_variables
+from outcrop.outside.config import McpServer, check_name
 from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_number_is_true, public_prices
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
@@ -75,6 +76,10 @@ class RoleSettings(BaseModel):
     def over(self, other: RoleSettings) -> RoleSettings:
         """These, and those of `other` where these say nothing."""
         return RoleSettings(**{**other.model_dump(exclude_none=True), **self.model_dump(exclude_none=True)})
+
+
+# What is a table of entries by name.
+_TABLES: Mapping[str, type[BaseModel]] = {"roles": RoleSettings, "prices": Price, "mcp": McpServer}
 
 
 class Settings(BaseSettings):
@@ -136,6 +141,9 @@ class Settings(BaseSettings):
     prices: dict[str, Price] = {}
     """Prices of one's own, in US dollars per million tokens."""
 
+    mcp: dict[str, McpServer] = {}
+    """MCP servers that are not ours, whose tools specialists may call."""
+
     _numbers = field_validator("*", mode="before")(no_number_is_true)
 
     @field_validator("roles")
@@ -145,6 +153,17 @@ class Settings(BaseSettings):
         for name in given:
             if name not in known:
                 raise ValueError(f"there is no role {name!r}.{closest(name, known)}")
+        return given
+
+    @field_validator("mcp")
+    @classmethod
+    def _known_specialists(cls, given: dict[str, McpServer]) -> dict[str, McpServer]:
+        known = [name for name in role_names() if name not in (DEFAULT, LEAD)]
+        for name, server in given.items():
+            check_name(name)
+            for specialist in server.specialists or ():
+                if specialist not in known:
+                    raise ValueError(f"{name}: there is no specialist {specialist!r}.{closest(specialist, known)}")
         return given
 
     def role(self, name: str) -> RoleSettings:
@@ -179,7 +198,7 @@ class Settings(BaseSettings):
             _assign(over, item)
         _check_names(stored, str(path))
         _check_names(over, "--set")
-        tables = {"roles": RoleSettings.model_fields, "prices": Price.model_fields}
+        tables = {name: kind.model_fields for name, kind in _TABLES.items()}
         check_variables(os.environ, cls.model_fields, tables)
         try:
             return _with_file(cls, stored)(**over)
@@ -201,7 +220,7 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
     """Every setting with its value and where that comes from, those of each role apart."""
     rows = []
     for name in Settings.model_fields:
-        if name not in ("roles", "prices"):
+        if name not in _TABLES:
             value = getattr(settings, name)
             origin = "set" if name in settings.model_fields_set else "default"
             rows.append((name, "none" if value is None else str(value), origin))
@@ -212,6 +231,7 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
             rows.append((f"roles.{role}.{name}", str(value), "set" if name in own else "default"))
     for model, price in settings.prices.items():
         rows.append((f'prices."{model}"', f"${price.input} in, ${price.output} out, a million tokens", "set"))
+    rows += [(f"mcp.{name}", server.told(), "set") for name, server in settings.mcp.items()]
     return rows
 
 
@@ -285,7 +305,7 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
 def _check_names(given: Mapping[str, Any], where: str) -> None:
     """Keys that there are none of. Raises UsageError with the closest name."""
     _check_table(given, Settings.model_fields, where, "")
-    for table, kind in (("roles", RoleSettings), ("prices", Price)):
+    for table, kind in _TABLES.items():
         entries = given.get(table)
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):

@@ -127,6 +127,25 @@ TOOLS_FOUND = 8
 TOOL_LINE_CHARS = 160
 REQUEST_CLAUSES = 24
 
+# --- tools of outside servers ----------------------------------------------------------------------------------------
+OUTSIDE_TOOLS = 128
+OUTSIDE_LIST_PAGES = 32
+OUTSIDE_DESCRIPTION_CHARS = 1_200
+OUTSIDE_SCHEMA_CHARS = 8_000
+OUTSIDE_OFFERED_CHARS = 40_000
+OUTSIDE_LINE_BYTES = 16_000_000
+OUTSIDE_NOISE_BYTES = 64_000_000
+OUTSIDE_UNREAD_BYTES = 8_000_000
+OUTSIDE_START_SECONDS = 20.0
+OUTSIDE_SECONDS = 60.0
+OUTSIDE_SECONDS_MOST = 3_000.0
+OUTSIDE_STARTS = 4
+OUTSIDE_MEMORY_BYTES = 4 << 30
+OUTSIDE_PROCESSES = 128
+OUTSIDE_FILES = 64
+OUTSIDE_ERROR_CHARS = 2_500
+OUTSIDE_ENTRIES = 101
+
 # --- the agent loop --------------------------------------------------------------------------------------------------
 AGENT_TURNS = 40
 LEAD_TURNS = 100
@@ -834,6 +853,105 @@ LIMITS: tuple[Limit, ...] = (
         "characters",
         "outcrop.order",
         "more is not what the tool gives, so nothing is attached and that is said",
+    ),
+    Limit("tools of an outside server", OUTSIDE_TOOLS, "tools", "outcrop.outside.listing", "further ones are left out"),
+    Limit(
+        "pages of a server's list of tools", OUTSIDE_LIST_PAGES, "pages", "outcrop.outside.server", "no more are read"
+    ),
+    Limit(
+        "description of an outside tool",
+        OUTSIDE_DESCRIPTION_CHARS,
+        "characters",
+        "outcrop.outside.listing",
+        "the rest is cut off",
+    ),
+    Limit(
+        "schema of an outside tool",
+        OUTSIDE_SCHEMA_CHARS,
+        "characters",
+        "outcrop.outside.listing",
+        "of a longer one texts are left out, then all but that it is an object",
+    ),
+    Limit(
+        "outside tools that are all offered",
+        OUTSIDE_OFFERED_CHARS,
+        "characters of their cards",
+        "outcrop_specialists.outside",
+        'of more, those that the work needs are offered, as where a role says tools = "select"',
+    ),
+    Limit(
+        "line of an outside server",
+        OUTSIDE_LINE_BYTES,
+        "bytes",
+        "outcrop.outside.transport",
+        "a longer one ends the server",
+    ),
+    Limit(
+        "what an outside server writes without an answer",
+        OUTSIDE_NOISE_BYTES,
+        "bytes",
+        "outcrop.outside.transport",
+        "more ends the server",
+    ),
+    Limit(
+        "what an outside server leaves unread",
+        OUTSIDE_UNREAD_BYTES,
+        "bytes",
+        "outcrop.outside.transport",
+        "more ends the server",
+    ),
+    Limit(
+        "start of an outside server",
+        OUTSIDE_START_SECONDS,
+        "s",
+        "outcrop.outside.server",
+        "then the work goes on without its tools",
+    ),
+    Limit(
+        "call of an outside tool",
+        OUTSIDE_SECONDS,
+        "s",
+        "outcrop.outside.config",
+        "where timeout_seconds says nothing else; then it is cancelled",
+    ),
+    Limit(
+        "time limit of outside calls", OUTSIDE_SECONDS_MOST, "s", "outcrop.outside.config", "a longer one is refused"
+    ),
+    Limit(
+        "starts of an outside server in a run",
+        OUTSIDE_STARTS,
+        "starts",
+        "outcrop.outside.server",
+        "after so many it stays away",
+    ),
+    Limit(
+        "memory of an outside server",
+        OUTSIDE_MEMORY_BYTES,
+        "bytes",
+        "outcrop.outside.launch",
+        "of all its processes; beyond it they are ended",
+    ),
+    Limit(
+        "processes of an outside server",
+        OUTSIDE_PROCESSES,
+        "processes",
+        "outcrop.outside.launch",
+        "beyond it they are ended",
+    ),
+    Limit("files of an outside answer", OUTSIDE_FILES, "files", "outcrop.outside.answers", "the others are counted"),
+    Limit(
+        "error of an outside tool",
+        OUTSIDE_ERROR_CHARS,
+        "characters",
+        "outcrop_specialists.outside",
+        "the rest is cut off",
+    ),
+    Limit(
+        "fields of a record of an outside answer",
+        OUTSIDE_ENTRIES,
+        "fields",
+        "outcrop_specialists.outside_answers",
+        "the others are counted; the whole answer is in a file",
     ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),

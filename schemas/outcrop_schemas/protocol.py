@@ -81,10 +81,45 @@ class ToolCall(_Wire):
     arguments: dict[str, Any] = {}
 
 
+class OutsideTool(_Wire):
+    """A tool of an MCP server that is not ours, called over the model channel: `{"id":3,"outside":{"server":…,"tool":…,
+    "arguments":{…}}}`. `name` is what a model calls it by, `tool` what its server does."""
+
+    name: str
+    server: str
+    tool: str
+    description: str = ""
+    input_schema: dict[str, Any] = {"type": "object"}
+
+
+class OutsideCall(_Wire):
+    """A call of such a tool, as it goes up the channel."""
+
+    server: str
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class OutsideFile(_Wire):
+    """What a server gave that is no text: an image, a sound, the bytes of a resource; in base64."""
+
+    kind: str
+    data: str
+
+
+class OutsideAnswer(_Wire):
+    """What comes down for it: `structured` is what the server gave as data, `texts` what it said, part by part."""
+
+    texts: list[str] = []
+    structured: Any = None
+    files: list[OutsideFile] = []
+    is_error: bool = False
+
+
 class Dispatch(_Wire):
     """The request: one line on the child's stdin, then end of file.
 
-    `attachments` are texts, each headed by its file.
+    `attachments` are texts, each headed by its file; `outside` are tools of servers that are not ours.
     """
 
     type: Literal["dispatch"] = "dispatch"
@@ -99,6 +134,7 @@ class Dispatch(_Wire):
     limits: DispatchLimits
     model_channel: ModelChannel | None = None
     call: ToolCall | None = None
+    outside: list[OutsideTool] = []
 
 
 def _as_kind(value: Any) -> Any:

@@ -19,6 +19,7 @@ from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.context.skills import SKILLS_KEY, told_of
 from outcrop_specialists.context.store import Store
+from outcrop_specialists.outside import OutsideTools, are_many, schema_of
 from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
@@ -40,8 +41,7 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
     if request.model_channel is None:
         raise ProtocolError("a built-in specialist needs a model channel", field="model_channel")
     role = get_role(request.specialist)
-    store = Store(Path.cwd() / _STORE)
-    channel = ChannelModel(request.model_channel.fd)
+    store, channel = Store(Path.cwd() / _STORE), ChannelModel(request.model_channel.fd)
     calls = TellingCalls(channel.tell, request.model_channel.tools_told)
 
     def on_call(name: str) -> None:
@@ -56,6 +56,7 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
         has_skills=SKILLS_KEY in request.context,
         offering=_offering(role, request, stream),
         is_deferring=request.limits.window.tools == "api",
+        outside=OutsideTools(request.outside, channel, Path.cwd()) if request.outside else None,
     )
     agent = specialist_agent(role, request, channel, calls.around(toolbox), store)
     try:
@@ -68,11 +69,14 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
 
 
 def _offering(role: Role, request: Dispatch, stream: Stream) -> Offering | None:
-    """What of the role's tools the objective needs; None where it is not we who choose."""
-    if request.limits.window.tools != "select":
+    """What of the role's tools and of outside ones the objective needs; None where it is not we who choose."""
+    wanted = request.limits.window.tools
+    if wanted != "select" and not (wanted == "all" and are_many(request.outside)):
         return None
-    cache = cache_folder(Path(request.workspace).resolve(), "tools")
-    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache, find_embedder())
+    # What others serve changes as they like: of that nothing is kept for other runs.
+    cache = None if request.outside else cache_folder(Path(request.workspace).resolve(), "tools")
+    outside = [schema_of(tool) for tool in request.outside]
+    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache, find_embedder(), outside)
     offering.begin(request.objective)
     return offering
 

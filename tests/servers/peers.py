@@ -1,4 +1,5 @@
-"""Independent servers of the Messages API from the registries, pinned, each in a folder of its own below `.peers`.
+"""Independent servers (of the Messages API, of MCP) from the registries, pinned, each in a folder of its own below
+`.peers`.
 
 They are installed when they are first asked for; where that cannot be done the test is skipped with the reason.
 """
@@ -22,6 +23,7 @@ from typing import Any, NoReturn
 import pytest
 
 LLMOCK, AIMOCK = "0.2.2", "1.43.0"
+MCP_SERVERS = "2026.8.31"
 FOLDER = Path(__file__).resolve().parents[2] / ".peers"
 _INSTALL_SECONDS, _START_SECONDS = 150, 60
 _NPM = ("--silent", "--no-audit", "--no-fund", "--fetch-retries", "0", "--fetch-timeout", "20000")
@@ -57,6 +59,16 @@ def aimock(fixtures: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
     arguments = ["-p", str(port), "-f", str(folder / "fixtures.json"), "--strict", "--validate-on-load"]
     with _running([program, *arguments], port, folder / "aimock.log"):
         yield f"http://127.0.0.1:{port}"
+
+
+def mcp_server(name: str) -> str:
+    """The program of an MCP server of npm (`everything`, `filesystem`), by those who wrote the protocol."""
+    if not shutil.which("npm") or not shutil.which("node"):
+        pytest.skip("MCP servers of npm need Node and npm, which are not here")
+    home = FOLDER / f"mcp-server-{name}-{MCP_SERVERS}"
+    package = f"@modelcontextprotocol/server-{name}@{MCP_SERVERS}"
+    _installed(home, [["npm", "install", *_NPM, "--prefix", ".", package]])
+    return str(home / "node_modules" / ".bin" / f"mcp-server-{name}")
 
 
 def ask(url: str, body: Any = None) -> Any:

@@ -33,6 +33,8 @@ LOOKS = frozenset(("inspect_dataset",))
 ROWS_SHOWN = frozenset(("head", "tail", "sample"))
 """Operations of `query_data` that only look."""
 SCRIPTS = "scripts"
+# Between the name of an outside server and that of its tool; no name of our own has it.
+_OUTSIDE = "__"
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,11 @@ class _Extraction:
                 kept.append(made)
             else:
                 passed[call.tool] += 1
+        if outside := {tool: passed.pop(tool) for tool in list(passed) if _OUTSIDE in tool}:
+            told = ", ".join(f"{tool} ({count})" if count > 1 else tool for tool, count in outside.items())
+            self.left_out.append(
+                f"{name}: {told}: of an outside server, which a plan cannot call; what it gave is lost"
+            )
         if passed:
             told = ", ".join(f"{tool} ({count})" if count > 1 else tool for tool, count in passed.items())
             self.left_out.append(f"{name}: {told}: only looked, failed, or was done before")
