@@ -20,6 +20,7 @@ from servers.turns import answer, call
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.batch import Batch
+from outcrop.launching.nursery import NurseryLauncher
 from outcrop.models.scripted import turn
 from outcrop.settings import Settings
 from outcrop.telemetry.content import messages_in
@@ -89,6 +90,24 @@ async def test_a_dispatch_of_a_pool_belongs_to_who_asked_for_it(workspace: Path,
     about = (("gen_ai.agent.name", "one"), ("outcrop.status", "no_completion"))
     assert application.metric("outcrop.dispatches")[about] == 1
     assert application.metric("outcrop.queue.depth") == {(): 0}
+
+
+async def test_a_forked_specialist_is_told_of_where_it_belongs(workspace: Path, application: Application) -> None:
+    (workspace / "a.csv").write_text("rock,Au_ppm\nA,1\nB,2\n")
+    launcher = NurseryLauncher(workspace / ".outcrop" / "cache")
+    async with Pool(workspace=workspace, launcher=launcher, model="offline", workers=2, **application.given) as pool:
+        launcher.warm()
+        await asyncio.wait_for(launcher.ready.wait(), 120)
+        work = ("analytics", "summarise Au_ppm by rock", ["a.csv"])
+        outcomes = await asyncio.gather(*(pool.dispatch(*work) for _ in range(3)))
+    assert {outcome.launch for outcome in outcomes} == {"nursery"}
+    dispatches = {span.context.span_id: span for span in application.spans("invoke_agent analytics")}
+    tools = application.spans("execute_tool summarize")
+    assert {span.parent.span_id for span in tools if span.parent} == dispatches.keys()
+    for tool in tools:
+        assert tool.parent is not None
+        above = dispatches[tool.parent.span_id]
+        assert above.start_time <= tool.start_time <= tool.end_time <= above.end_time  # type: ignore[operator]
 
 
 def test_a_thread_that_asks_keeps_its_span(workspace: Path, application: Application) -> None:
