@@ -254,7 +254,17 @@ def test_after_an_interrupt_the_cursor_is_there_again(tmp_path: Path) -> None:
     assert shown.rindex(SHOW_CURSOR) > shown.rindex(HIDE_CURSOR)
 
 
-def test_a_batch_tells_how_far_it_is_on_a_terminal(made: Path) -> None:
-    shown, _ = on_terminal(made, "batch", "jobs.jsonl", "--model", "offline", "--workers", "1")
-    assert re.search(r"\[1/2, [\d.e+-]+/s, \S+ \w to go\]", shown.replace("\n", " "))
+@pytest.mark.parametrize(("columns", "environment"), [(80, {}), (40, {"NO_COLOR": "1"}), (80, {"TERM": "dumb"})])
+def test_a_batch_tells_how_far_it_is_on_a_terminal(made: Path, columns: int, environment: dict[str, str]) -> None:
+    command = ("batch", "jobs.jsonl", "--model", "offline", "--workers", "1")
+    shown, _ = on_terminal(made, *command, columns=columns, **environment)
+    text = ESCAPE.sub("", shown)
     assert "Traceback" not in shown
+    assert "2 jobs: " in text
+    if environment.get("TERM") == "dumb":
+        assert re.search(r"\[1/2, [\d.e+-]+/s, \S+ \w to go\]", text.replace("\n", " "))
+    else:
+        assert re.search(r"batch: \d+ s · 1/2, [\d.e+-]+/s", text)
+        assert columns < 80 or re.search(r"1/2, [\d.e+-]+/s, \S+ \w to go", text)
+        assert "line 2" in text
+        assert shown.rindex(SHOW_CURSOR) > shown.rindex(HIDE_CURSOR)

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, LeadTurn
+from outcrop.live_batch import JobRow, LiveBatch
 from outcrop.live_table import LiveTable
 from outcrop_schemas.outcome import Outcome
 
@@ -34,7 +35,7 @@ def table_of(count: int, ended: dict[int, Any]) -> LiveTable:
     return table
 
 
-def picture(table: LiveTable, width: int = 80, height: int = 24) -> list[str]:
+def picture(table: LiveTable | LiveBatch, width: int = 80, height: int = 24) -> list[str]:
     console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
     console.print(table)
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
@@ -92,3 +93,17 @@ def test_foreign_text_is_inert() -> None:
     text = "\n".join(picture(table, width=200))
     assert "\x1b" not in text
     assert "[bold]x[/bold] \\u202e :smile: forged" in text
+
+
+@pytest.mark.parametrize("height", [24, 6, 2])
+@pytest.mark.parametrize("width", [100, 50, 49, 20, 3])
+def test_of_a_batch_the_newest_jobs_fit_the_screen(width: int, height: int) -> None:
+    batch = LiveBatch()
+    for number in range(1_000):
+        batch.take(JobRow(f"line {number}", "success", 1.5, "done\x1b[31m\n" * 20), f"{number}/1000, 2/s, 3 m to go")
+    lines = picture(batch, width, height)
+    assert len(lines) <= max(height - 1, 2)
+    assert max(map(len, lines)) <= width
+    assert width < 20 or "line 999" in lines[-1]
+    assert width < 100 or "999/1000, 2/s, 3 m to go" in lines[0]
+    assert "\x1b" not in "".join(lines)
