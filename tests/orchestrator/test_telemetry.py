@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -235,6 +237,13 @@ def test_messages_are_bounded_json_and_the_newest_stay(messages: int, blocks: in
     assert last["content"].startswith(f"{messages - 1}/{blocks - 1} ")
 
 
-def test_nothing_is_told_where_it_is_not_switched_on(workspace: Path) -> None:
+def test_where_it_is_off_nothing_of_it_is_loaded(workspace: Path) -> None:
     assert Settings.load(workspace).telemetry is False
-    assert Settings.load(workspace).telemetry_content is False
+    program = (
+        "import sys; from outcrop import Pool, Run, ScriptedModel; from outcrop.models.scripted import turn\n"
+        "done = turn(('complete', {'status': 'success', 'summary': 'done'}))\n"
+        f"print(Run('look', workspace={str(workspace)!r}, model=ScriptedModel([done])).start_sync().status)\n"
+        "print([name for name in sys.modules if name.startswith('opentelemetry')])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["success", "[]"]
