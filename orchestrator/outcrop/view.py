@@ -6,10 +6,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from outcrop.events import DispatchEnded, DispatchStarted, Event, LeadTurn, Watcher, nobody
 from outcrop.terminal import has_colours
 from outcrop.text import inert, shorten
+
+if TYPE_CHECKING:
+    from outcrop.live_batch import LiveBatch
+    from outcrop.live_table import LiveTable
 
 _REFRESH_PER_SECOND = 8
 _LINE_CHARS = 300
@@ -20,11 +25,29 @@ def progress_view(*, quiet: bool) -> Iterator[Watcher]:
     """A watcher that shows events on stderr for as long as the block lasts, and as somebody reads them."""
     if sys.stderr is None:
         yield nobody
-    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        with _live() as watcher:
-            yield watcher
+    elif _is_screen():
+        from outcrop.live_table import LiveTable
+
+        with _live(table := LiveTable()):
+            yield table.take
     else:
         yield nobody if quiet else PlainLines().take
+
+
+@contextmanager
+def batch_view() -> Iterator[LiveBatch | None]:
+    """The live table of a batch for as long as the block lasts; None where there is no screen for it."""
+    if sys.stderr is None or not _is_screen():
+        yield None
+        return
+    from outcrop.live_batch import LiveBatch
+
+    with _live(batch := LiveBatch()):
+        yield batch
+
+
+def _is_screen() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class PlainLines:
@@ -60,17 +83,14 @@ class PlainLines:
 
 
 @contextmanager
-def _live() -> Iterator[Watcher]:
+def _live(picture: LiveTable | LiveBatch) -> Iterator[None]:
     from rich.console import Console
     from rich.live import Live
 
-    from outcrop.live_table import LiveTable
-
-    table = LiveTable()
     # What stays on the screen at the end is what was there last: never more than it has lines.
     console = Console(stderr=True, color_system="auto" if has_colours(sys.stderr) else None, legacy_windows=False)
-    with Live(table, console=console, refresh_per_second=_REFRESH_PER_SECOND, vertical_overflow="crop"):
-        yield table.take
+    with Live(picture, console=console, refresh_per_second=_REFRESH_PER_SECOND, vertical_overflow="crop"):
+        yield
 
 
 def _short(dispatch_id: str) -> str:

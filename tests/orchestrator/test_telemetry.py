@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from servers.turns import answer, call
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.batch import Batch
+from outcrop.launching.nursery import NurseryLauncher
 from outcrop.models.scripted import turn
 from outcrop.settings import Settings
 from outcrop.telemetry.content import messages_in
@@ -89,6 +92,24 @@ async def test_a_dispatch_of_a_pool_belongs_to_who_asked_for_it(workspace: Path,
     about = (("gen_ai.agent.name", "one"), ("outcrop.status", "no_completion"))
     assert application.metric("outcrop.dispatches")[about] == 1
     assert application.metric("outcrop.queue.depth") == {(): 0}
+
+
+async def test_a_forked_specialist_is_told_of_where_it_belongs(workspace: Path, application: Application) -> None:
+    (workspace / "a.csv").write_text("rock,Au_ppm\nA,1\nB,2\n")
+    launcher = NurseryLauncher(workspace / ".outcrop" / "cache")
+    async with Pool(workspace=workspace, launcher=launcher, model="offline", workers=2, **application.given) as pool:
+        launcher.warm()
+        await asyncio.wait_for(launcher.ready.wait(), 120)
+        work = ("analytics", "summarise Au_ppm by rock", ["a.csv"])
+        outcomes = await asyncio.gather(*(pool.dispatch(*work) for _ in range(3)))
+    assert {outcome.launch for outcome in outcomes} == {"nursery"}
+    dispatches = {span.context.span_id: span for span in application.spans("invoke_agent analytics")}
+    tools = application.spans("execute_tool summarize")
+    assert {span.parent.span_id for span in tools if span.parent} == dispatches.keys()
+    for tool in tools:
+        assert tool.parent is not None
+        above = dispatches[tool.parent.span_id]
+        assert above.start_time <= tool.start_time <= tool.end_time <= above.end_time  # type: ignore[operator]
 
 
 def test_a_thread_that_asks_keeps_its_span(workspace: Path, application: Application) -> None:
@@ -216,6 +237,13 @@ def test_messages_are_bounded_json_and_the_newest_stay(messages: int, blocks: in
     assert last["content"].startswith(f"{messages - 1}/{blocks - 1} ")
 
 
-def test_nothing_is_told_where_it_is_not_switched_on(workspace: Path) -> None:
+def test_where_it_is_off_nothing_of_it_is_loaded(workspace: Path) -> None:
     assert Settings.load(workspace).telemetry is False
-    assert Settings.load(workspace).telemetry_content is False
+    program = (
+        "import sys; from outcrop import Pool, Run, ScriptedModel; from outcrop.models.scripted import turn\n"
+        "done = turn(('complete', {'status': 'success', 'summary': 'done'}))\n"
+        f"print(Run('look', workspace={str(workspace)!r}, model=ScriptedModel([done])).start_sync().status)\n"
+        "print([name for name in sys.modules if name.startswith('opentelemetry')])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["success", "[]"]

@@ -15,7 +15,8 @@ from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
 if TYPE_CHECKING:
-    from outcrop.batch import Standing
+    from outcrop.batch import JobWatcher, Line, Standing
+    from outcrop.live_batch import LiveBatch
 
 _COMMAND = "command"
 
@@ -155,30 +156,28 @@ async def _dispatch(options: Namespace) -> Outcome:
 def batch(options: Namespace) -> int:
     """Run a file of jobs, or one objective over many files."""
 
-    from outcrop.batch import BadLine, Batch, Line
-
-    def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
-        name = f" {line.job.id}" if line.job.id else ""
-        told = outcome.summary or "; ".join(outcome.errors)
-        warn(f"[{_standing(standing)}] line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}")
+    from outcrop.batch import BadLine, Batch
+    from outcrop.view import batch_view
 
     def on_bad(bad: BadLine) -> None:
         warn(f"{jobs}, line {bad.number}: {bad.reason}")
 
     jobs = _jobs_file(options)
-    work = Batch(
-        jobs,
-        workspace=options.workspace,
-        settings=settings_of(options),
-        resume=options.resume,
-        retry=[status for given in options.retry for status in given.split(",") if status],
-        max_failures=options.max_failures,
-        api_batch=options.api_batch,
-        backend=options.backend,
-        on_job=on_job,
-        on_bad=on_bad,
-    )
-    result = run_async(work.start())
+    settings = settings_of(options)
+    with batch_view() as live:
+        work = Batch(
+            jobs,
+            workspace=options.workspace,
+            settings=settings,
+            resume=options.resume,
+            retry=[status for given in options.retry for status in given.split(",") if status],
+            max_failures=options.max_failures,
+            api_batch=options.api_batch,
+            backend=options.backend,
+            on_job=_on_job(live),
+            on_bad=on_bad,
+        )
+        result = run_async(work.start())
     counts = result.outcomes.statuses
     if options.json:
         say_json_with(
@@ -215,6 +214,28 @@ def batch(options: Namespace) -> int:
         say(f"Results: {result.results}\nPage:    {result.page}")
         say_report(result.run_folder)
     return GOOD if result.is_good else BAD
+
+
+def _on_job(live: LiveBatch | None) -> JobWatcher:
+    """Who tells of each job that ended: the live table, or a line each."""
+
+    def show(line: Line, outcome: RunOutcome, standing: Standing) -> None:
+        from outcrop.live_batch import JobRow
+
+        assert live is not None
+        row = JobRow(line.job.id or f"line {line.number}", outcome.status, outcome.duration_s, _told(outcome))
+        live.take(row, _standing(standing))
+
+    def write(line: Line, outcome: RunOutcome, standing: Standing) -> None:
+        name = f" {line.job.id}" if line.job.id else ""
+        ended = f"line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s)"
+        warn(f"[{_standing(standing)}] {ended} {_told(outcome)}")
+
+    return write if live is None else show
+
+
+def _told(outcome: RunOutcome) -> str:
+    return outcome.summary or "; ".join(outcome.errors)
 
 
 def _standing(standing: Standing) -> str:
