@@ -56,8 +56,18 @@ class Serving:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with small tables, and two rasters where rasterio is there."""
-    folder = tmp_path_factory.mktemp("served")
+    """The workspace of the server over HTTP."""
+    return filled(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture
+def small(workspace: Path) -> Path:
+    """A workspace of the same files that nobody holds."""
+    return filled(workspace)
+
+
+def filled(folder: Path) -> Path:
+    """With small tables, and two rasters where rasterio is there."""
     write_workspace(folder)
     if find_spec("rasterio"):
         write_rasters(folder)
@@ -152,10 +162,10 @@ class Raw:
 
 
 @pytest.fixture
-def raw(place: Path) -> Iterator[Callable[..., Raw]]:
+def raw(small: Path) -> Iterator[Callable[..., Raw]]:
     started: list[Raw] = []
 
-    def start(*arguments: str, workspace: Path = place) -> Raw:
+    def start(*arguments: str, workspace: Path = small) -> Raw:
         started.append(Raw(workspace, *arguments))
         return started[-1]
 

@@ -63,9 +63,9 @@ def files_in(workspace: Path) -> set[str]:
     return {path.as_posix() for path in found if path.parts[0] != ".outcrop"}
 
 
-async def test_every_tool_over_stdio(stdio: Any, place: Path) -> None:
-    async with stdio(place) as client:
-        await call_every_tool(client, place)
+async def test_every_tool_over_stdio(stdio: Any, small: Path) -> None:
+    async with stdio(small) as client:
+        await call_every_tool(client, small)
 
 
 async def test_every_tool_over_http(served: Any) -> None:
