@@ -210,16 +210,16 @@ async def test_calls_of_two_at_once_are_answered_each_its_own(opened: Open) -> N
     assert len(serving.notes) == 1
 
 
-async def test_rows_are_few_wherever_they_stand_and_all_of_them_in_a_file(opened: Open) -> None:
+async def test_rows_are_few_wherever_they_stand_and_all_of_them_in_a_file(opened: Open, workspace: Path) -> None:
     serving = opened(BAD)
     rows = await serving.told("rows")
     assert len(rows["text"]) == limits.PREVIEW_ROWS
-    assert len(wire.loads(Path(rows["all_of_the_text"]).read_bytes())) == 20_000
+    assert len(wire.loads((workspace / rows["all_of_the_text"]).read_bytes())) == 20_000
     hidden = await serving.told("rows_in_text")
     assert len(hidden["data"]["columns"]["n"]) == limits.PREVIEW_ROWS
     assert "SECRET19" in hidden["data"]["table"]
     assert "SECRET20" not in str(hidden)
-    assert "SECRET4999" in Path(hidden["all_of_it"]).read_text()
+    assert "SECRET4999" in (workspace / hidden["all_of_it"]).read_text()
 
 
 async def test_parts_that_are_none_are_told_as_such(opened: Open) -> None:

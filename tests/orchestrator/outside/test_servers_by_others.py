@@ -37,7 +37,7 @@ async def test_the_reference_server_for_everything_lists_and_calls(opened: Open,
     assert "5" in (await serving.told("get-sum", a=2, b=3))["text"]
     image = await serving.told("get-tiny-image")
     [file] = image["files"]
-    data = Path(file["file"]).read_bytes()
+    data = (workspace / file["file"]).read_bytes()
     assert data.startswith(b"\x89PNG")
     assert base64.b64encode(data)[:40].decode() not in str(image)
     for tool in sorted(tools & {"get-annotated-message", "get-resource-links", "get-structured-content", "get-env"}):
