@@ -102,8 +102,8 @@ async def test_every_schema_that_is_offered_is_one(opened: Open) -> None:
         Draft202012Validator.check_schema(tool.input_schema)
         assert tool.input_schema["type"] == "object"
         assert len(wire.dumps(tool.input_schema)) <= limits.OUTSIDE_SCHEMA_CHARS
-    assert {name for name, tool in tools.items() if "no valid schema" in tool.description} == {
-        "text", "array", "wrong", "without", "deep",
+    assert {name for name, tool in tools.items() if "no schema that can be shown" in tool.description} == {
+        "text", "array", "wrong", "without", "deep", "remote", "key",
     }  # fmt: skip
     assert "too long" in tools["giant"].description
     assert tools["wordy"].input_schema["properties"] == {"a": {"type": "integer"}}
@@ -118,6 +118,20 @@ async def test_a_hostile_schema_neither_fetches_nor_hangs(opened: Open, tool: st
     listing = await opened(BAD, "schemas").server.listing()
     schema = next(one.input_schema for one in listing.tools if one.tool == tool)
     check_arguments(schema, arguments)
+
+
+async def test_a_schema_of_an_old_draft_is_offered_in_the_words_of_the_new_one(opened: Open) -> None:
+    listing = await opened(BAD, "schemas").server.listing()
+    schema = next(one.input_schema for one in listing.tools if one.tool == "old")
+    assert schema == {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"type": "array", "prefixItems": [{"type": "string"}]}},
+        "required": ["a"],
+        "$defs": {"n": {"type": "number", "minimum": 0}},
+    }
+    check_arguments(schema, {"a": 1})
+    with pytest.raises(ArgumentError, match="a: -1 is less than the minimum of 0"):
+        check_arguments(schema, {"a": -1})
 
 
 async def test_arguments_that_do_not_fit_are_not_sent(opened: Open) -> None:
