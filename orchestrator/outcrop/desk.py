@@ -216,8 +216,8 @@ class Desk:
 
     async def close(self) -> None:
         """End the outside servers, write down what was proved of the isolation, close the journal, write the report."""
-        await self.outside.close()
         try:
+            await self.outside.close()
             if not self._is_proof_told:
                 self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
         except (WorkspaceError, OSError) as error:

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import OutsideError
+from outcrop_schemas.errors import OutsideError, SpillError
 from outcrop_schemas.messages import ToolSchema
-from outcrop_schemas.protocol import OutsideAnswer, OutsideCall, OutsideTool
-from outcrop_specialists.outside_answers import Shelf, told
+from outcrop_schemas.protocol import Artifact, OutsideAnswer, OutsideCall, OutsideTool
+from outcrop_specialists.outside_answers import TABLES, told
 from outcrop_specialists.outside_schemas import check_arguments
-
-_FOLDER = "outside"
+from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.publish import publish
 
 
 class CallsOutside(Protocol):
@@ -35,12 +38,16 @@ def are_many(tools: Sequence[OutsideTool]) -> bool:
 
 
 class OutsideTools:
-    """The outside tools of one specialist. What is not shown of answers goes to a folder of its scratch folder."""
+    """The outside tools of one specialist. What is not shown of answers is published as files of our own tools are."""
 
-    def __init__(self, tools: Sequence[OutsideTool], channel: CallsOutside, scratch: Path) -> None:
+    def __init__(
+        self, tools: Sequence[OutsideTool], channel: CallsOutside, context: ToolContext, quota: int = limits.STORE_BYTES
+    ) -> None:
         self._tools: Mapping[str, OutsideTool] = {tool.name: tool for tool in tools}
-        self._channel, self._shelf = channel, Shelf(scratch / _FOLDER)
+        self._channel, self._context, self._left = channel, context, quota
         self.schemas: Mapping[str, ToolSchema] = {name: schema_of(tool) for name, tool in self._tools.items()}
+        self.artifacts: list[Artifact] = []
+        """The files that were made of answers."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._tools
@@ -54,4 +61,35 @@ class OutsideTools:
         if answer.is_error:
             said = "\n".join(answer.texts) or wire.dumps(answer.structured).decode()
             raise OutsideError(tool.server, f"the tool says that it failed: {said[: limits.OUTSIDE_ERROR_CHARS]}")
-        return wire.dumps(await asyncio.to_thread(told, tool.server, answer, self._shelf)).decode()
+        keep = partial(self._keep, _Maker(name), arguments)
+        return wire.dumps(await asyncio.to_thread(told, tool.server, answer, keep)).decode()
+
+    def _keep(self, maker: _Maker, arguments: Mapping[str, Any], data: bytes, ending: str) -> str:
+        if len(data) > self._left:
+            raise SpillError(f"{len(data)} bytes, and {self._left} are left for outside answers")
+        self._left -= len(data)
+        # The same call may be answered otherwise tomorrow: what it was answered is part of the name.
+        made_by = {"arguments": dict(arguments), "answer_sha256": sha256(data).hexdigest()}
+        published = publish(
+            self._context,
+            maker,
+            [],
+            made_by,
+            extension=ending.removeprefix("."),
+            kind="table" if ending in TABLES else "other",
+            title=f"answer of {maker.name}",
+            write=lambda path: _write(path, data),
+        )
+        self.artifacts.append(published.artifact)
+        return published.artifact.path
+
+
+@dataclass(frozen=True)
+class _Maker:
+    name: str
+    # Whose versions these are is in the run's record of the server.
+    version: int = 1
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)

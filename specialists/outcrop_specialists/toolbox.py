@@ -116,6 +116,7 @@ class SpecialistToolbox:
             self._offering.asked_for(name)
         self._on_call(name)
         text = await outside.call(name, arguments)
+        self.artifacts.update({artifact.path: artifact for artifact in outside.artifacts})
         self.summaries.append(f"{name}: answered with {len(text)} characters")
         return bounded(text, self._store, result_chars(self._context.window_tokens))
 

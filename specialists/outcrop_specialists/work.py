@@ -56,7 +56,7 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
         has_skills=SKILLS_KEY in request.context,
         offering=_offering(role, request, stream),
         is_deferring=request.limits.window.tools == "api",
-        outside=OutsideTools(request.outside, channel, Path.cwd()) if request.outside else None,
+        outside=OutsideTools(request.outside, channel, _context(request, stream)) if request.outside else None,
     )
     agent = specialist_agent(role, request, channel, calls.around(toolbox), store)
     try:

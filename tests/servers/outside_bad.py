@@ -51,6 +51,16 @@ def schemas() -> dict[str, Any]:
         "slow": of_object(properties={"a": {"type": "string", "pattern": "^(a+)+$"}}),
         "either": of_object(oneOf=[{"required": ["a"]}], properties={"a": {"type": "integer"}}),
         "deep": deep,
+        "key": of_object(properties={"a key with spaces": {"type": "integer"}}),
+        "old": {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            **of_object(
+                definitions={"n": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "if": {}}},
+                properties={"a": {"$ref": "#/definitions/n"}, "b": {"type": "array", "items": [{"type": "string"}]}},
+                required=["a"],
+                patternProperties={"(": {}},
+            ),
+        },
     }
 
 

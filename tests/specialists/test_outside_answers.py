@@ -12,15 +12,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.protocol import OutsideAnswer, OutsideFile
-from outcrop_specialists.outside_answers import Shelf, told
+from outcrop_schemas.errors import SpillError
+from outcrop_schemas.protocol import OutsideAnswer, OutsideCall, OutsideFile, OutsideTool
+from outcrop_specialists.outside import OutsideTools
+from outcrop_specialists.outside_answers import Keep, told
+from outcrop_specialists.tools.base import ToolContext
+from outcrop_specialists.tools.lineage import record_of
 
 ROWS = [{"hole": f"H{number}", "au": f"value{number}"} for number in range(300)]
 LINES = [f"H{number},value{number}" for number in range(300)]
 
 
+def keeping(folder: Path) -> Keep:
+    def keep(data: bytes, ending: str) -> str:
+        path = folder / f"kept{len(list(folder.iterdir()))}{ending}"
+        path.write_bytes(data)
+        return str(path)
+
+    return keep
+
+
 def shown(tmp_path: Path, **answer: Any) -> dict[str, Any]:
-    return told("lab", OutsideAnswer(**answer), Shelf(tmp_path / "outside"))
+    return told("lab", OutsideAnswer(**answer), keeping(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +75,7 @@ def test_what_is_short_is_shown_as_it_is_and_kept_nowhere(tmp_path: Path) -> Non
         "data": {"a": [1, 2]},
         "text": "a, b\nc",
     }
-    assert not (tmp_path / "outside").exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_long_text_that_is_no_table_stays_whole_for_the_bound_of_all_tools(tmp_path: Path) -> None:
@@ -83,13 +96,37 @@ def test_an_image_is_a_file_and_none_of_it_is_shown(tmp_path: Path) -> None:
 
 def test_a_name_of_a_kind_cannot_lead_a_file_elsewhere(tmp_path: Path) -> None:
     found = shown(tmp_path, files=[OutsideFile(kind="../../image/../x", data="AAAA")])
-    assert Path(found["files"][0]["file"]).parent == tmp_path / "outside"
+    assert Path(found["files"][0]["file"]).parent == tmp_path
 
 
-def test_a_full_shelf_is_told_and_the_rest_is_shown(tmp_path: Path) -> None:
-    found = told("lab", OutsideAnswer(structured=ROWS), Shelf(tmp_path, quota=10))
+def cannot_keep(data: bytes, ending: str) -> str:
+    raise SpillError(f"no room for {len(data)} bytes")
+
+
+def test_what_cannot_be_kept_is_told_and_the_rest_is_shown() -> None:
+    found = told("lab", OutsideAnswer(structured=ROWS), cannot_keep)
     assert len(found["data"]) == limits.PREVIEW_ROWS
-    assert "could not be kept" in found["all_of_it"]
+    assert "could not be kept: no room" in found["all_of_it"]
+
+
+class Answering:
+    """Answers every call with these rows."""
+
+    async def call(self, asked: OutsideCall) -> OutsideAnswer:
+        return OutsideAnswer(structured=ROWS)
+
+
+async def test_a_kept_answer_is_a_result_with_lineage_and_there_is_an_end_to_it(tmp_path: Path) -> None:
+    context = ToolContext(tmp_path, tmp_path / "results", tmp_path)
+    tool = OutsideTool(name="lab__rows", server="lab", tool="rows")
+    tools = OutsideTools([tool], Answering(), context, quota=len(wire.dumps(ROWS)))
+    found = wire.loads(await tools.call("lab__rows", {"a": 1}))
+    assert wire.loads((tmp_path / found["all_of_it"]).read_bytes()) == ROWS
+    record = record_of(tmp_path / found["all_of_it"])
+    assert record is not None
+    assert (record["tool"], record["parameters"]["arguments"]) == ("lab__rows", {"a": 1})
+    assert [artifact.path for artifact in tools.artifacts] == [found["all_of_it"]]
+    assert "could not be kept" in wire.loads(await tools.call("lab__rows", {"a": 2}))["all_of_it"]
 
 
 _JSON = st.recursive(
@@ -100,7 +137,7 @@ _JSON = st.recursive(
 
 @given(_JSON)
 def test_no_list_of_any_answer_is_longer_than_a_preview(value: Any) -> None:
-    found = told("lab", OutsideAnswer(structured=value), Shelf(Path("/dev/null/nowhere")))
+    found = told("lab", OutsideAnswer(structured=value), cannot_keep)
     lists: list[Any] = [found.get("data")]
     while lists:
         item = lists.pop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections import deque
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from outcrop_schemas.errors import LaunchError, OutsideError
 if TYPE_CHECKING:
     from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
+_log = logging.getLogger(__name__)
 _STDERR_BYTES, _SAID_CHARS = 4_096, 300
 # How long a server may take to go by itself once its stdin is closed, before the signals.
 _LEAVE_SECONDS = 0.5
@@ -87,12 +89,21 @@ class Connection:
         self._silent_since = self._transport.answered
 
     async def _live(self) -> None:
-        # The first import takes most of a second, in which nobody else would come to anything.
-        await asyncio.to_thread(import_module, "mcp.client.session")
+        try:
+            # The first import takes most of a second, in which nobody else would come to anything.
+            await asyncio.to_thread(import_module, "mcp.client.session")
+            await self._lived()
+        except Exception as error:  # noqa: BLE001 - the boundary to the SDK: whatever breaks in it, the work goes on
+            _log.warning("the connection to the outside server %s broke: %r", self._name, error)
+            self._why = self._why or f"the connection to it broke: {type(error).__name__}"
+        finally:
+            self._fail(self.why())
+
+    async def _lived(self) -> None:
         try:
             started = await launch(self._server, self._ground, self._scratch)
         except (LaunchError, OSError) as error:
-            self._fail(OutsideError(self._name, f"it could not be started: {error}"))
+            self._why = f"it could not be started: {error}"
             return
         self.layers = started.child.layers
         words = asyncio.create_task(self._listen(started.child.stderr))
@@ -100,10 +111,11 @@ class Connection:
         try:
             await self._transport.open()
             await self._talk(self._transport)
-        except OSError as error:
-            self._fail(OutsideError(self._name, f"it could not be talked to: {error.strerror}"))
         finally:
-            await self._end(started.child, words)
+            try:
+                await self._end(started.child, words)
+            finally:
+                started.child.close()
 
     async def _talk(self, transport: Transport) -> None:
         """The session: greet it, and hold the line until it is over."""
@@ -152,8 +164,6 @@ class Connection:
         words.cancel()
         await asyncio.wait([words])
         await self._transport.close()
-        child.close()
-        self._fail(self.why())
 
     async def _ended(self) -> OutsideError:
         """Why there is no answer; waits for the end, which says more than a closed pipe does."""

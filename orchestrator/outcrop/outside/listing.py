@@ -9,18 +9,14 @@ from hashlib import sha256
 from typing import Any
 
 from outcrop.outside.config import McpServer
+from outcrop.outside.schemas import plain
 from outcrop.text import inert, shorten
 from outcrop_schemas import limits, wire
 from outcrop_schemas.protocol import OutsideTool
-from outcrop_specialists.outside_schemas import is_schema
 
 _NAME_CHARS, _HASH_CHARS = 64, 8
-_TOLD_CHARS, _DEPTH = 80, 100
+_TOLD_CHARS = 80
 _ANY: dict[str, Any] = {"type": "object"}
-# Texts for people: the first that go where a schema is too long.
-_TEXTS = ("description", "title", "examples", "default", "$comment")
-# Where models' servers refuse them; the outside server checks what it is given itself.
-_NOT_AT_THE_TOP = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const")
 
 
 @dataclass(frozen=True)
@@ -87,30 +83,17 @@ def _callable(server: str, name: str, taken: Iterable[str]) -> str:
 
 def _schema(given: Any) -> tuple[dict[str, Any], str]:
     """The schema of its arguments, and what is to be said beside it."""
-    if not isinstance(given, dict) or not _is_schema(given):
-        return _ANY, " (It has no valid schema: arguments are as described.)"
-    schema = {name: value for name, value in given.items() if name not in _NOT_AT_THE_TOP} | _ANY
-    if _chars(schema) > limits.OUTSIDE_SCHEMA_CHARS:
-        schema = _without_texts(schema, 0)
-    if _chars(schema) > limits.OUTSIDE_SCHEMA_CHARS or not is_schema(schema):
+    if _chars(given) > 8 * limits.OUTSIDE_SCHEMA_CHARS:
         return _ANY, " (Its schema is too long to be shown.)"
-    return schema, ""
-
-
-def _is_schema(given: dict[str, Any]) -> bool:
-    if given.get("type", "object") != "object" or not isinstance(given.get("properties", {}), dict):
-        return False
-    # A longer one is not shown, unless it gets short without its texts: it is not looked through.
-    return _chars(given) > 4 * limits.OUTSIDE_SCHEMA_CHARS or is_schema(given)
-
-
-def _without_texts(schema: Any, depth: int, *, is_properties: bool = False) -> Any:
-    if depth > _DEPTH or not isinstance(schema, dict | list):
-        return schema
-    if isinstance(schema, list):
-        return [_without_texts(item, depth + 1) for item in schema]
-    kept = schema if is_properties else {name: value for name, value in schema.items() if name not in _TEXTS}
-    return {name: _without_texts(value, depth + 1, is_properties=name == "properties") for name, value in kept.items()}
+    whole = plain(given)
+    if whole is None:
+        return _ANY, " (It has no schema that can be shown: arguments are as described.)"
+    if _chars(whole) <= limits.OUTSIDE_SCHEMA_CHARS:
+        return whole, ""
+    bare = plain(given, has_texts=False)
+    if bare is None or _chars(bare) > limits.OUTSIDE_SCHEMA_CHARS:
+        return _ANY, " (Its schema is too long to be shown.)"
+    return bare, ""
 
 
 def _chars(value: Any) -> int:

@@ -18,6 +18,7 @@ from outcrop.outside.server import OutsideServer
 from outcrop_schemas import wire
 from outcrop_schemas.protocol import OutsideAnswer, OutsideCall
 from outcrop_specialists.outside import OutsideTools
+from outcrop_specialists.tools.base import ToolContext
 
 SERVERS = Path(__file__).resolve().parents[2] / "servers"
 LAB, BAD = str(SERVERS / "outside_sdk.py"), str(SERVERS / "outside_bad.py")
@@ -28,7 +29,7 @@ class Serving:
     """One server, what was noted of it, and its tools as a specialist calls them."""
 
     server: OutsideServer
-    scratch: Path
+    context: ToolContext
     notes: list[Mapping[str, Any]] = field(default_factory=list)
     _tools: OutsideTools | None = None
 
@@ -39,7 +40,7 @@ class Serving:
 
     async def tools(self) -> OutsideTools:
         if self._tools is None:
-            self._tools = OutsideTools((await self.server.listing()).tools, self, self.scratch)
+            self._tools = OutsideTools((await self.server.listing()).tools, self, self.context)
         return self._tools
 
     async def told(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -67,12 +68,11 @@ async def opened(workspace: Path, tmp_path: Path) -> AsyncIterator[Open]:
             async def note(kind: str, body: Mapping[str, Any]) -> None:
                 serving.notes.append({"kind": kind, **body})
 
-            scratch = tmp_path / "scratch"
-            scratch.mkdir(exist_ok=True)
+            context = ToolContext(workspace, workspace / "results", tmp_path)
             server = OutsideServer(
                 name, McpServer(command=[*by, *command], **config), ground, tmp_path / "outside", note
             )
-            serving = Serving(server, scratch)
+            serving = Serving(server, context)
             stack.push_async_callback(server.close)
             return serving
 

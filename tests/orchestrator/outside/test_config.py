@@ -11,6 +11,8 @@ from outcrop.outside.config import McpServer
 from outcrop.settings import Settings, effective
 from outcrop_schemas.errors import UsageError
 
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "outside-tools.md"
+
 
 def load(workspace: Path, text: str) -> Settings:
     (workspace / "outcrop.toml").write_text(text)
@@ -62,6 +64,11 @@ def test_limits_shows_the_servers_but_no_value_of_their_environment(workspace: P
     assert "with network" in value
     assert "TOKEN" in value
     assert "secret" not in value
+
+
+def test_the_tables_of_the_documentation_are_settings(workspace: Path) -> None:
+    for block in DOCUMENT.read_text("utf-8").split("```toml\n")[1:]:
+        assert load(workspace, block.partition("```")[0]).mcp.keys() == {"lab", "files"}
 
 
 def test_tools_are_chosen_by_pattern_and_left_out_by_pattern() -> None:

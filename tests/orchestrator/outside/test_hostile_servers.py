@@ -102,8 +102,8 @@ async def test_every_schema_that_is_offered_is_one(opened: Open) -> None:
         Draft202012Validator.check_schema(tool.input_schema)
         assert tool.input_schema["type"] == "object"
         assert len(wire.dumps(tool.input_schema)) <= limits.OUTSIDE_SCHEMA_CHARS
-    assert {name for name, tool in tools.items() if "no valid schema" in tool.description} == {
-        "text", "array", "wrong", "without", "deep",
+    assert {name for name, tool in tools.items() if "no schema that can be shown" in tool.description} == {
+        "text", "array", "wrong", "without", "deep", "remote", "key",
     }  # fmt: skip
     assert "too long" in tools["giant"].description
     assert tools["wordy"].input_schema["properties"] == {"a": {"type": "integer"}}
@@ -118,6 +118,20 @@ async def test_a_hostile_schema_neither_fetches_nor_hangs(opened: Open, tool: st
     listing = await opened(BAD, "schemas").server.listing()
     schema = next(one.input_schema for one in listing.tools if one.tool == tool)
     check_arguments(schema, arguments)
+
+
+async def test_a_schema_of_an_old_draft_is_offered_in_the_words_of_the_new_one(opened: Open) -> None:
+    listing = await opened(BAD, "schemas").server.listing()
+    schema = next(one.input_schema for one in listing.tools if one.tool == "old")
+    assert schema == {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"type": "array", "prefixItems": [{"type": "string"}]}},
+        "required": ["a"],
+        "$defs": {"n": {"type": "number", "minimum": 0}},
+    }
+    check_arguments(schema, {"a": 1})
+    with pytest.raises(ArgumentError, match="a: -1 is less than the minimum of 0"):
+        check_arguments(schema, {"a": -1})
 
 
 async def test_arguments_that_do_not_fit_are_not_sent(opened: Open) -> None:
@@ -210,16 +224,16 @@ async def test_calls_of_two_at_once_are_answered_each_its_own(opened: Open) -> N
     assert len(serving.notes) == 1
 
 
-async def test_rows_are_few_wherever_they_stand_and_all_of_them_in_a_file(opened: Open) -> None:
+async def test_rows_are_few_wherever_they_stand_and_all_of_them_in_a_file(opened: Open, workspace: Path) -> None:
     serving = opened(BAD)
     rows = await serving.told("rows")
     assert len(rows["text"]) == limits.PREVIEW_ROWS
-    assert len(wire.loads(Path(rows["all_of_the_text"]).read_bytes())) == 20_000
+    assert len(wire.loads((workspace / rows["all_of_the_text"]).read_bytes())) == 20_000
     hidden = await serving.told("rows_in_text")
     assert len(hidden["data"]["columns"]["n"]) == limits.PREVIEW_ROWS
     assert "SECRET19" in hidden["data"]["table"]
     assert "SECRET20" not in str(hidden)
-    assert "SECRET4999" in Path(hidden["all_of_it"]).read_text()
+    assert "SECRET4999" in (workspace / hidden["all_of_it"]).read_text()
 
 
 async def test_parts_that_are_none_are_told_as_such(opened: Open) -> None:

@@ -24,6 +24,7 @@ from outcrop.recovery import RunRecord, open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop_schemas import wire
 from outcrop_schemas.errors import MissingExtraError, UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 
@@ -119,6 +120,20 @@ async def test_where_tools_are_selected_outside_ones_are_selected_like_our_own(
     assert "lab__letter" in offered[3]
     picture = results_in(model.requests[2])[0]
     assert '"kind":"image/png","bytes":' in picture
+    assert await differences(run_of(workspace)) == [None]
+
+
+async def test_our_own_tools_work_on_what_an_outside_server_gave(workspace: Path, settings_file: Write) -> None:
+    settings_file(LAB)
+
+    def summarised(request: ModelRequest) -> ModelResponse:
+        path = wire.loads(results_in(request)[0])["all_of_the_text"]
+        return turn(("summarize", {"path": path, "columns": ["au"]}), turn_id="s")
+
+    outcome, model = await worked(workspace, turn(("lab__export_csv", {"count": 101}), turn_id="e"), summarised)
+    assert "mean 5 " in results_in(model.requests[2])[0]
+    assert [artifact.kind for artifact in outcome.artifacts] == ["table", "table"]
+    assert {Path(artifact.path).parent.as_posix() for artifact in outcome.artifacts} == {"results"}
     assert await differences(run_of(workspace)) == [None]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from servers import peers
+from servers.strict_schema import schema_faults
 
 from outcrop_schemas.errors import ArgumentError, OutsideError
 
@@ -31,13 +32,16 @@ async def test_the_reference_server_for_files_reads_the_workspace_and_cannot_wri
 
 async def test_the_reference_server_for_everything_lists_and_calls(opened: Open, workspace: Path) -> None:
     serving = opened(name="every", by=(peers.mcp_server("everything"),))
-    tools = {tool.tool for tool in (await serving.server.listing()).tools}
+    listing = await serving.server.listing()
+    tools = {tool.tool for tool in listing.tools}
+    assert not [tool.name for tool in listing.tools if "no schema" in tool.description]
+    assert not [fault for tool in listing.tools for fault in schema_faults(tool.input_schema, tool.input_schema, "")]
     assert {"echo", "get-sum", "get-tiny-image"} <= tools
     assert "hello" in (await serving.told("echo", message="hello"))["text"]
     assert "5" in (await serving.told("get-sum", a=2, b=3))["text"]
     image = await serving.told("get-tiny-image")
     [file] = image["files"]
-    data = Path(file["file"]).read_bytes()
+    data = (workspace / file["file"]).read_bytes()
     assert data.startswith(b"\x89PNG")
     assert base64.b64encode(data)[:40].decode() not in str(image)
     for tool in sorted(tools & {"get-annotated-message", "get-resource-links", "get-structured-content", "get-env"}):
