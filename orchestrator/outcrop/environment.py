@@ -9,7 +9,7 @@ from outcrop_schemas.errors import UsageError
 
 PREFIX, DELIMITER = "OUTCROP_", "__"
 # What tests, scripts and our own processes say to each other.
-_NO_SETTINGS = {"CONFINEMENT", "LONG", "ROUNDS", "SEED"}
+_NO_SETTINGS = {"CONFINEMENT", "PACKAGES", "LONG", "ROUNDS", "SEED"}
 
 
 def check_variables(environment: Mapping[str, str], fields: Iterable[str], tables: Mapping[str, Iterable[str]]) -> None:

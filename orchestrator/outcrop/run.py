@@ -14,6 +14,7 @@ from outcrop.attaching import read_attachments, to_attach
 from outcrop.background import BackgroundLoop
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
+from outcrop.gaps.deciding import OnGap
 from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Launcher
@@ -47,7 +48,8 @@ class Run:
     `model` is a name, a Model, or a mapping of roles (`lead`, a specialist's name, `default`) to either.
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists.
     The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
-    A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
+    `on_gap` is asked whether a package that a specialist lacks may be installed; without it only the allow-list
+    counts. A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Run:
         backend: str = LOCAL,
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
+        on_gap: OnGap | None = None,
     ) -> None:
         self._objective, self._given_data, self._given_attach = checked_objective(objective), data, attach
         self._workspace = shared.workspace if shared else Workspace(workspace)
@@ -75,7 +78,7 @@ class Run:
         # Those of the workspace hold for every run in it.
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self._watcher, self._shared = watcher, shared
-        self._on_open, self._launcher = on_open, launcher
+        self._on_open, self._launcher, self._on_gap = on_open, launcher, on_gap
         self.desk: Desk | None = None
 
     async def start(self) -> RunOutcome:
@@ -95,7 +98,7 @@ class Run:
                 "known": self._known(shared.skills, facts := Memory(self._workspace.home).relevant(self._objective)),
                 "memory": [fact.line() for fact in facts],
             }
-            self.desk = await Desk.open(shared, about, data, self._watcher, attach)
+            self.desk = await Desk.open(shared, about, data, self._watcher, attach, self._on_gap)
             stack.push_async_callback(self.desk.close)
             if self._on_open:
                 await self._on_open(self.desk.folder)

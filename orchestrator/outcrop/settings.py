@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 
 from outcrop.environment import DELIMITER, PREFIX, check_variables
+from outcrop.gaps.requirement import allowed
 from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_number_is_true, public_prices
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
@@ -77,6 +78,25 @@ class RoleSettings(BaseModel):
         return RoleSettings(**{**other.model_dump(exclude_none=True), **self.model_dump(exclude_none=True)})
 
 
+class GapSettings(BaseModel):
+    """What becomes of a package that a specialist lacks."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    allow: list[str] = []
+    """Packages that are installed without a question: `pip:NAME`, or `pip:NAME>=1.0,<2`."""
+
+    ask: bool = True
+    """Ask the user about others, where there is somebody to ask."""
+
+    @field_validator("allow")
+    @classmethod
+    def _packages(cls, given: list[str]) -> list[str]:
+        for entry in given:
+            allowed(entry)
+        return given
+
+
 class Settings(BaseSettings):
     """How Outcrop behaves where nothing else is said."""
 
@@ -120,6 +140,9 @@ class Settings(BaseSettings):
 
     cluster_plain: bool = False
     """Allow a scheduler that is neither encrypted nor on this machine."""
+
+    gaps: GapSettings = GapSettings()
+    """Packages that specialists lack: which may be installed, and whether to ask."""
 
     roles: dict[str, RoleSettings] = {}
     """By `default`, `lead` or the name of a specialist."""
@@ -171,6 +194,7 @@ class Settings(BaseSettings):
         _check_names(stored, str(path))
         _check_names(over, "--set")
         tables = {"roles": RoleSettings.model_fields, "prices": Price.model_fields}
+        tables["gaps"] = GapSettings.model_fields
         check_variables(os.environ, cls.model_fields, tables)
         try:
             return _with_file(cls, stored)(**over)
@@ -192,10 +216,13 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
     """Every setting with its value and where that comes from, those of each role apart."""
     rows = []
     for name in Settings.model_fields:
-        if name not in ("roles", "prices"):
+        if name not in ("roles", "prices", "gaps"):
             value = getattr(settings, name)
             origin = "set" if name in settings.model_fields_set else "default"
             rows.append((name, "none" if value is None else str(value), origin))
+    for name, value in settings.gaps.model_dump().items():
+        shown = (", ".join(value) or "none") if isinstance(value, list) else str(value)
+        rows.append((f"gaps.{name}", shown, "set" if name in settings.gaps.model_fields_set else "default"))
     for role in role_names():
         own = {**settings.roles.get(DEFAULT, RoleSettings()).model_dump(exclude_none=True)} if role != DEFAULT else {}
         own |= settings.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
@@ -276,6 +303,8 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
 def _check_names(given: Mapping[str, Any], where: str) -> None:
     """Keys that there are none of. Raises UsageError with the closest name."""
     _check_table(given, Settings.model_fields, where, "")
+    if isinstance(gaps := given.get("gaps"), dict):
+        _check_table(gaps, GapSettings.model_fields, where, "gaps.")
     for table, kind in (("roles", RoleSettings), ("prices", Price)):
         entries = given.get(table)
         for name, entry in entries.items() if isinstance(entries, dict) else ():

@@ -10,7 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Event, LeadTurn, Watcher, nobody
+from outcrop.events import (
+    DispatchEnded,
+    DispatchProgress,
+    DispatchStarted,
+    Event,
+    GapAsked,
+    GapDecided,
+    LeadTurn,
+    Watcher,
+    nobody,
+)
 from outcrop.text import inert, shorten
 
 if TYPE_CHECKING:
@@ -133,8 +143,18 @@ def _live() -> Iterator[Watcher]:
     from rich.live import Live
 
     table = LiveTable()
-    with Live(table, console=Console(stderr=True), refresh_per_second=_REFRESH_PER_SECOND):
-        yield table.take
+    with Live(table, console=Console(stderr=True), refresh_per_second=_REFRESH_PER_SECOND) as live:
+
+        def take(event: Event) -> None:
+            # What is redrawn under a question would hide it, and what is typed.
+            if isinstance(event, GapAsked):
+                live.stop()
+            elif isinstance(event, GapDecided):
+                live.start()
+            else:
+                table.take(event)
+
+        yield take
 
 
 def _short(dispatch_id: str) -> str:

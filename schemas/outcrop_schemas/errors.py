@@ -21,6 +21,7 @@ OutcropError
 │   ├── PinMissingError       the request does not carry all current pins word for word, so it is not sent
 │   └── ScriptExhaustedError  a ScriptedModel has no turn left
 ├── LaunchError               a specialist could not be started
+├── PackageError              a package that was allowed could not be installed
 ├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
 └── PoolClosedError           the pool takes no work any more
 """
@@ -234,6 +235,12 @@ class ClusterError(OutcropError):
     """A cluster is not there, or its nodes cannot do the work of this workspace."""
 
     kind = "cluster"
+
+
+class PackageError(OutcropError):
+    """A package that was allowed could not be installed; nothing of it is left."""
+
+    kind = "package"
 
 
 class ProtocolError(OutcropError):

@@ -12,7 +12,17 @@ from typing import Any
 
 from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.output import bars, hypothesis_lines, report_run, say, say_json, section, spending_lines, table
+from outcrop.cli.output import (
+    bars,
+    hypothesis_lines,
+    one_line,
+    report_run,
+    say,
+    say_json,
+    section,
+    spending_lines,
+    table,
+)
 from outcrop.hypotheses import hypotheses_of
 from outcrop.ledger import Account, accounts_in, report
 from outcrop.records import read
@@ -46,6 +56,7 @@ def show(options: Namespace) -> int:
     if about.get("attach"):
         say(f"Attached: {', '.join(entry['path'] for entry in about['attach'])}")
     _say_dispatches(run)
+    section("Packages that were missing", map(_gap_line, run.events("gap")))
     if run.answer:
         report_run(run.answer)
     else:
@@ -171,6 +182,7 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
+        "gaps": run.events("gap"),
         "hypotheses": [one.model_dump(mode="json") for one in hypotheses_of(run)],
         "spending": spending_of(run),
     }
@@ -219,6 +231,13 @@ def _say_dispatches(run: RunRecord) -> None:
         say(f"{len(starts) - len(shown)} earlier dispatches ({counts}); `outcrop log {run.folder.run_id}` lists all")
     if rows:
         table(rows, ("dispatch", "specialist", "status", "time", "objective"))
+
+
+def _gap_line(gap: dict[str, Any]) -> str:
+    """`lasio (pip), d0002: installed lasio 0.31 (allow-list)`."""
+    installed = ", ".join(f"{one['name']} {one['version']}" for one in gap["installed"])
+    became = f"installed {installed}" if installed else gap["told"] or gap["decision"]
+    return f"{one_line(gap['package'])} ({one_line(gap['manager'])}), {gap['agent']}: {became} ({gap['by']})"
 
 
 def _show_prompt(run: RunRecord, *, as_json: bool) -> int:
