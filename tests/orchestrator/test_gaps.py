@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from outcrop import Pool, Run, ScriptedModel
+from outcrop.again import run_again
 from outcrop.events import Event, GapAsked, GapDecided
 from outcrop.gaps.deciding import GapQuestion
 from outcrop.gaps.installing import PackageStore, pip_environment
 from outcrop.gaps.requirement import allowed, parsed
+from outcrop.launching.bubblewrap import options_for
 from outcrop.models.scripted import turn
 from outcrop.recovery import RunRecord, open_run
 from outcrop.replay import verify
@@ -409,6 +411,27 @@ async def test_the_lead_has_one_outcome_and_its_prompts_are_rebuilt(workspace: P
     assert (outcome.status, [line.status for line in outcome.dispatches]) == ("success", ["success"])
     record = open_run(RunFolder(Path(outcome.run_folder)))
     assert [one.difference for one in await asyncio.to_thread(verify, record)] == [None, None, None]
+
+
+async def test_a_run_that_is_done_again_has_its_packages_again(workspace: Path) -> None:
+    dispatch = ("dispatch", {"specialist": "analytics", "objective": "read it"})
+    end = turn(("complete", {"status": "success", "summary": "read"}), turn_id="e")
+    models = {"lead": ScriptedModel([turn(dispatch, turn_id="l"), end]), "analytics": ScriptedModel(GOES_ON)}
+    outcome = await Run("read it", workspace=workspace, model=models, on_gap=lambda question: True).start()
+    record = open_run(RunFolder(Path(outcome.run_folder)))
+    again = await run_again(record, record, Settings(gaps=GapSettings(ask=False)))
+    assert (again.outcome.status, again.statuses) == ("success", {})
+    assert [each.agent for each in again.differences] == []
+
+
+def test_packages_are_seen_through_the_wall_of_bubblewrap(tmp_path: Path) -> None:
+    folder = tmp_path / ".outcrop" / "packages" / "x" / "tinypack-1.0"
+    folder.mkdir(parents=True)
+    options = options_for({"readable": [str(folder)], "listable": [str(tmp_path)], "writable": []}, "/usr")
+    hidden, seen = options.index("--tmpfs"), options.index(str(folder))
+    assert options[hidden + 1] == str(tmp_path / ".outcrop")
+    assert options[seen - 1] == "--ro-bind"
+    assert hidden < seen
 
 
 async def test_no_tool_of_lead_or_specialist_answers_for_the_user(workspace: Path) -> None:

@@ -44,7 +44,8 @@ class GapQuestion:
 
 
 OnGap = Callable[[GapQuestion], Awaitable[bool] | bool]
-"""Whoever answers for the user: true installs. It is called in the orchestrator, one question at a time."""
+"""Whoever answers for the user: true installs. It is called in a thread of the orchestrator, one
+question at a time; what it returns may be awaitable."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,8 @@ class Gaps:
         )
         self._watcher(GapAsked(outcome.dispatch_id, str(requirement)))
         try:
-            answer = self._on_gap(question)
+            # One that waits for somebody must not hold up everything else.
+            answer = await asyncio.to_thread(self._on_gap, question)
             said = await answer if inspect.isawaitable(answer) else answer
         except Exception:  # noqa: BLE001 - the boundary to code of the user's: what fails to answer has not said yes
             _log.exception("on_gap failed on %s", requirement)
