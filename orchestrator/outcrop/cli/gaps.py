@@ -30,7 +30,7 @@ def words(question: GapQuestion) -> str:
         f"{question.specialist} ({question.dispatch_id}) lacks a package: {question.requirement} ({question.manager})",
         f"  it says why: {one_line(question.reason)}" if question.reason else "",
         f"  without it: {one_line(question.fallback)}" if question.fallback else "",
-        f"  yes runs: {question.manager} install --only-binary :all: '{question.requirement}'",
+        f"  yes runs: {question.manager} install --only-binary :all: '{question.requirement}', with what it needs",
         f"  into: {one_line(str(question.place))}; the work then goes on",
         "Install it? [y/N] ",
     ]

@@ -9,7 +9,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,6 +90,9 @@ class Gaps:
         package, manager = str(gap["package"]), str(gap.get("manager") or "unknown")
         async with self._one_at_a_time:
             decision = await self._about(package, manager, outcome, before)
+            if not decision.installed and (fallback := gap.get("fallback")):
+                without = inert(shorten(str(fallback), _TEXT_CHARS), keep_newlines=False)
+                decision = replace(decision, told=f"{decision.told}; what can be done without it: {without}")
             await self._record(package, manager, outcome, decision)
         return decision
 
