@@ -20,6 +20,9 @@ from outcrop.attaching import read_attachments, to_attach
 from outcrop.budget import Budget, Ceiling
 from outcrop.dispatch import DispatchWork, new_dispatch_id
 from outcrop.events import Watcher, both, harmless, nobody
+from outcrop.gaps.deciding import Gaps, OnGap
+from outcrop.gaps.installing import PackageStore
+from outcrop.gaps.resuming import resumed
 from outcrop.gateway import Gateway
 from outcrop.hands import Hands
 from outcrop.history import History
@@ -87,6 +90,9 @@ class Shared:
         """Whether that is this machine."""
         return self.backend == LOCAL
 
+    packages: PackageStore
+    """What was installed for specialists of this workspace."""
+
     @classmethod
     @asynccontextmanager
     async def opened(
@@ -152,6 +158,7 @@ class Shared:
                 problems,
                 backend,
                 telemetry,
+                PackageStore(workspace.home),
             )
 
 
@@ -167,6 +174,7 @@ class Desk:
         state: Mapping[StateField, Any] | None = None,
         *,
         is_proof_told: bool = False,
+        on_gap: OnGap | None = None,
     ) -> None:
         self.shared, self.folder, self.journal = shared, folder, journal
         self.watcher = harmless(watcher)
@@ -185,6 +193,15 @@ class Desk:
             shared.launcher,
             shared.proof,
             shared.hands,
+            Gaps(
+                shared.packages,
+                folder.gaps,
+                shared.models.settings.gaps,
+                self.note,
+                self.watcher,
+                on_gap,
+                is_local=shared.backend == LOCAL,
+            ),
             self.watcher,
             self.spans,
         )
@@ -198,8 +215,12 @@ class Desk:
         data: Sequence[str] = (),
         watcher: Watcher = nobody,
         attach: Sequence[str] = (),
+        on_gap: OnGap | None = None,
     ) -> Desk:
-        """Open a new run and record what it is about. Raises WorkspaceError, JournalError."""
+        """Open a new run and record what it is about; `on_gap` answers for the user where a package is missing.
+
+        Raises WorkspaceError, JournalError.
+        """
         files = {"data": await shared.hands.do(hashes, shared.workspace, data)}
         if attach:
             files["attach"] = await shared.hands.do(hashes, shared.workspace, attach)
@@ -212,14 +233,19 @@ class Desk:
         folder.describe({**body, "isolation": _told(proved.of("cold"))} if proved else body)
         shared.proof.begin()
         state: dict[StateField, Any] = {"run_objective": about.get("objective"), "memory": about.get("memory")}
-        return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None)
+        return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None, on_gap=on_gap)
 
     async def close(self) -> None:
         """End the outside servers, write down what was proved of the isolation, close the journal, write the report."""
         try:
             await self.outside.close()
+            more: dict[str, Any] = {}
             if not self._is_proof_told:
-                self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
+                more["isolation"] = _told(await self.shared.proof.get())
+            if packages := self.shared.packages.folders():
+                more["packages"] = [folder.name for folder in packages]
+            if more:
+                self.folder.describe({**self.folder.about(), **more})
         except (WorkspaceError, OSError) as error:
             # A full disk, or a folder that was taken away; every outcome of the run has it too.
             _log.warning("%s", error)
@@ -298,7 +324,8 @@ class Desk:
     async def dispatch(self, order: Order) -> Outcome:
         """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled.
 
-        Where its node was lost, and the settings allow it, it is done again by a dispatch of its own.
+        Where its node was lost, and the settings allow it, it is done again by a dispatch of its own; so it is where a
+        package that it lacked was installed.
         """
         call = partial(self.call_tool, timeout=order.timeout_seconds)
         order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
@@ -314,6 +341,9 @@ class Desk:
                 services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
                 work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
                 outcome = await self._see_through(work)
+            if work.installed:
+                order = resumed(order, outcome, work.installed)
+                continue
             if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))

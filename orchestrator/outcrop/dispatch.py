@@ -20,6 +20,8 @@ from outcrop.cap import cap_outcome, cap_results
 from outcrop.due import Due
 from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted
 from outcrop.figures import valid_claims
+from outcrop.gaps.deciding import Decision
+from outcrop.gaps.installing import Installed
 from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Child, LaunchKind, LaunchSpec
@@ -36,6 +38,7 @@ from outcrop_schemas.errors import LaunchError, NodeLostError, SpillError, Works
 from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
 from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, WindowSettings
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
+from outcrop_specialists.packages import PACKAGES
 from outcrop_specialists.reading.address import MARK
 
 
@@ -55,6 +58,9 @@ class DispatchWork:
         self._due = Due(order, self._watch.clock)
         self._hurry = threading.Event()
         self._launching: asyncio.Task[Child] | None = None
+        self._deciding: asyncio.Task[Decision | None] | None = None
+        self.installed: Installed | None = None
+        """What it lacked and is there now: its work is to be taken up again."""
         self._is_settled = False
         self._granted: list[Path] = []
         self._since_ns = 0
@@ -80,6 +86,8 @@ class DispatchWork:
         self._due.cancel()
         self._hurry.set()
         self._watch.cancel()
+        if self._deciding:
+            self._deciding.cancel()
         if self._launching:
             self._loop.call_later(self._due.seconds_to_start(), self._launching.cancel)
 
@@ -101,8 +109,25 @@ class DispatchWork:
         if child:
             await self._watch_to_the_end(child)
         outcome = await self._settle(started_at)
+        if self._order.call is None and outcome.gap and not self._due.is_cancelled:
+            outcome = await self._about_gap(outcome)
         await self._record_end(outcome)
         return outcome
+
+    async def _about_gap(self, outcome: Outcome) -> Outcome:
+        """What it lacked is decided about, and installed where that is allowed; else the outcome says why not."""
+        self._deciding = asyncio.create_task(self._services.gaps.decided(outcome, self._order.resumes))
+        try:
+            decision = await self._deciding
+        except asyncio.CancelledError:
+            if not self._due.is_cancelled:
+                raise
+            return outcome
+        if decision is None:
+            return outcome
+        self.installed = decision.installed
+        said = decision.told or f"it was taken up again: {decision.installed} is installed now"
+        return cap_outcome(outcome.model_copy(update={"warnings": [said, *outcome.warnings]}))
 
     async def _launched(self) -> Child | None:
         """The started process; None where it could not be started, or not in time."""
@@ -136,6 +161,7 @@ class DispatchWork:
             "timeout_s": self._order.timeout_seconds,
             **({"call": self._order.call.model_dump()} if self._order.call else {}),
             **({"again_for": list(self._order.lost)} if self._order.lost else {}),
+            **({"resumes": list(self._order.resumes)} if self._order.resumes else {}),
             **({"attach": list(self._order.attach)} if self._order.attach else {}),
             **({"attached": list(self._order.attached.handles)} if self._order.attach else {}),
             **({"outside": self._order.outside.handle} if self._order.outside.handle else {}),
@@ -213,14 +239,14 @@ class DispatchWork:
             identities={str(folder): identity for folder, identity in folders.items()},
             needed=alternatives_of(self._order.require),
         )
+        packages = [str(folder) for folder in self._services.gaps.folders()]
+        policy["readable"] += packages
+        given = {PACKAGES: os.pathsep.join(packages)} if packages else {}
+        extra = {**given, **self._services.spans.carrier(), **self._order.environment}
         return LaunchSpec(
             argv=command,
             request=self._request(str(workspace.folder / "results"), has_channel=channel is not None),
-            environment=environment_for(
-                scratch,
-                caches[0] / "matplotlib" if caches else None,
-                {**self._services.spans.carrier(), **self._order.environment},
-            ),
+            environment=environment_for(scratch, caches[0] / "matplotlib" if caches else None, extra),
             folder=scratch,
             policy=policy,
             memory_bytes=limits.DISPATCH_MEMORY_BYTES,

@@ -9,7 +9,7 @@ from outcrop_schemas.errors import UsageError
 
 PREFIX, DELIMITER = "OUTCROP_", "__"
 # What tests, scripts and our own processes say to each other, and a secret, which no list of settings shows.
-_NO_SETTINGS = {"CONFINEMENT", "LONG", "MCP_TOKEN", "ROUNDS", "SEED"}
+_NO_SETTINGS = {"CONFINEMENT", "LONG", "MCP_TOKEN", "PACKAGES", "ROUNDS", "SEED"}
 
 
 def check_variables(environment: Mapping[str, str], fields: Iterable[str], tables: Mapping[str, Iterable[str]]) -> None:

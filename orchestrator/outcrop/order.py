@@ -8,6 +8,7 @@ from typing import Any
 
 from outcrop.attaching import Attached
 from outcrop.events import Watcher, nobody
+from outcrop.gaps.deciding import Gaps
 from outcrop.gateway import Gateway
 from outcrop.hands import Hands
 from outcrop.history import History
@@ -60,6 +61,9 @@ class Order:
     outside: Offered = NOTHING
     """Tools of outside servers that it may call."""
 
+    resumes: tuple[str, ...] = ()
+    """The dispatches of the same work that ended for want of a package which is there now."""
+
     until: float | None = None
     """The time of `time.monotonic` by which it must have begun; its time limit is what is left until then."""
 
@@ -93,5 +97,6 @@ class Services:
     launcher: Launcher
     proof: IsolationProof
     hands: Hands
+    gaps: Gaps
     watcher: Watcher = nobody
     spans: RunSpans = SILENT_RUN

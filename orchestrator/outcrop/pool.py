@@ -18,6 +18,7 @@ from outcrop.background import FORKED, SyncFace
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.draining import UnderWay, on_signals
 from outcrop.events import Event, Watcher, both, nobody
+from outcrop.gaps.deciding import OnGap
 from outcrop.history import render_history
 from outcrop.launching import Launcher
 from outcrop.launching.nursery import choose_launcher
@@ -48,6 +49,7 @@ class Pool(SyncFace):
     pool to threads, through `dispatch_sync`.
     With `queue` no more than so many calls may wait for a worker: further ones raise PoolBusyError at once.
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists, as many as its nodes have threads.
+    `on_gap` is asked whether a package that a specialist lacks may be installed; without it only the allow-list counts.
     `unconfined` leaves out every layer of confinement but the limits; the outcomes say so.
     `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry: the work is told to
     them, beneath the span that is active where `dispatch` is called, else beneath one of the pool.
@@ -68,6 +70,7 @@ class Pool(SyncFace):
         backend: str = LOCAL,
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
+        on_gap: OnGap | None = None,
     ) -> None:
         self._workspace, self._watcher = Workspace(workspace), watcher
         self._queue = None if queue is None else arguments.whole("queue", queue, 0)
@@ -78,7 +81,7 @@ class Pool(SyncFace):
             raise UsageError("unconfined is for specialists that are started here, and does not go with a backend")
         self._providers = Providers(tracer_provider, meter_provider)
         self._workflow = Workflow()
-        self._choice = model
+        self._choice, self._on_gap = model, on_gap
         self._places: Places | None = None
         self._launcher, self._is_unconfined = launcher, unconfined
         self._desk: Desk | None = None
@@ -115,6 +118,7 @@ class Pool(SyncFace):
                 shared,
                 {"kind": "pool", "objective": None, "unconfined": self._is_unconfined},
                 watcher=both(self._statistics.take, self._watcher),
+                on_gap=self._on_gap,
             )
             self._workflow.known_as(self._desk.folder.run_id)
             self._home = os.getpid(), asyncio.get_running_loop()

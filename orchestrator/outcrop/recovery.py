@@ -45,8 +45,13 @@ class RunRecord:
         yield from self.interrupted
 
     def standing(self) -> Iterator[Outcome]:
-        """Those that count: not of a dispatch that was lost with its node and done again."""
-        again = {lost for start in self.records.of("start") for lost in start.body.get("again_for", ())}
+        """Those that count: not of a dispatch that was lost with its node, or lacked a package, and was done again."""
+        again = {
+            before
+            for start in self.records.of("start")
+            for name in ("again_for", "resumes")
+            for before in start.body.get(name, ())
+        }
         return (outcome for outcome in self.each_outcome() if outcome.dispatch_id not in again)
 
     def outcome(self, dispatch_id: str) -> Outcome | None:

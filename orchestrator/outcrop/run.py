@@ -14,6 +14,7 @@ from outcrop.attaching import read_attachments, to_attach
 from outcrop.background import BackgroundLoop
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
+from outcrop.gaps.deciding import OnGap
 from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Launcher
@@ -52,7 +53,8 @@ class Run:
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists.
     The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
     `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry: the run is told to them.
-    A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
+    `on_gap` is asked whether a package that a specialist lacks may be installed; without it only the allow-list
+    counts. A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Run:
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
+        on_gap: OnGap | None = None,
     ) -> None:
         self._objective, self._given_data, self._given_attach = checked_objective(objective), data, attach
         self._workspace = shared.workspace if shared else Workspace(workspace)
@@ -82,7 +85,7 @@ class Run:
         # Those of the workspace hold for every run in it.
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self._watcher, self._shared = watcher, shared
-        self._on_open, self._launcher = on_open, launcher
+        self._on_open, self._launcher, self._on_gap = on_open, launcher, on_gap
         self._providers = Providers(tracer_provider, meter_provider)
         self.desk: Desk | None = None
 
@@ -104,7 +107,7 @@ class Run:
                 "known": self._known(shared.skills, facts := Memory(self._workspace.home).relevant(self._objective)),
                 "memory": [fact.line() for fact in facts],
             }
-            self.desk = await Desk.open(shared, about, data, self._watcher, attach)
+            self.desk = await Desk.open(shared, about, data, self._watcher, attach, self._on_gap)
             stack.push_async_callback(self.desk.close)
             workflow.known_as(self.desk.folder.run_id, self._objective)
             if self._on_open:

@@ -48,6 +48,11 @@ class RunFolder:
         return self.path / "stored"
 
     @property
+    def gaps(self) -> Path:
+        """What the installer of packages said."""
+        return self.path / "gaps"
+
+    @property
     def attached(self) -> Path:
         """What agents were shown of attached files, by content."""
         return self.path / "attached"

@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 
 from outcrop.environment import DELIMITER, PREFIX, check_variables
+from outcrop.gaps.config import GapSettings
 from outcrop.outside.config import McpServer, check_name
 from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_number_is_true, public_prices
 from outcrop_schemas import limits
@@ -135,6 +136,9 @@ class Settings(BaseSettings):
     telemetry_content: bool = False
     """Tell there what was said too: objectives, messages, arguments and results of tools."""
 
+    gaps: GapSettings = GapSettings()
+    """Packages that specialists lack: which may be installed, and whether to ask."""
+
     roles: dict[str, RoleSettings] = {}
     """By `default`, `lead` or the name of a specialist."""
 
@@ -198,7 +202,7 @@ class Settings(BaseSettings):
             _assign(over, item)
         _check_names(stored, str(path))
         _check_names(over, "--set")
-        tables = {name: kind.model_fields for name, kind in _TABLES.items()}
+        tables = {name: kind.model_fields for name, kind in _TABLES.items()} | {"gaps": GapSettings.model_fields}
         check_variables(os.environ, cls.model_fields, tables)
         try:
             return _with_file(cls, stored)(**over)
@@ -220,10 +224,13 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
     """Every setting with its value and where that comes from, those of each role apart."""
     rows = []
     for name in Settings.model_fields:
-        if name not in _TABLES:
+        if name not in (*_TABLES, "gaps"):
             value = getattr(settings, name)
             origin = "set" if name in settings.model_fields_set else "default"
             rows.append((name, "none" if value is None else str(value), origin))
+    for name, value in settings.gaps.model_dump().items():
+        shown = (", ".join(value) or "none") if isinstance(value, list) else str(value)
+        rows.append((f"gaps.{name}", shown, "set" if name in settings.gaps.model_fields_set else "default"))
     for role in role_names():
         own = {**settings.roles.get(DEFAULT, RoleSettings()).model_dump(exclude_none=True)} if role != DEFAULT else {}
         own |= settings.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
@@ -305,6 +312,8 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
 def _check_names(given: Mapping[str, Any], where: str) -> None:
     """Keys that there are none of. Raises UsageError with the closest name."""
     _check_table(given, Settings.model_fields, where, "")
+    if isinstance(gaps := given.get("gaps"), dict):
+        _check_table(gaps, GapSettings.model_fields, where, "gaps.")
     for table, kind in _TABLES.items():
         entries = given.get(table)
         for name, entry in entries.items() if isinstance(entries, dict) else ():

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from outcrop.events import DispatchEnded, DispatchStarted, Event, LeadTurn, Watcher, nobody
+from outcrop.events import DispatchEnded, DispatchStarted, Event, GapAsked, GapDecided, LeadTurn, Watcher, nobody
 from outcrop.terminal import has_colours
 from outcrop.text import inert, shorten
 
 if TYPE_CHECKING:
+    from rich.live import Live
+
     from outcrop.live_batch import LiveBatch
     from outcrop.live_table import LiveTable
 
@@ -28,8 +30,18 @@ def progress_view(*, quiet: bool) -> Iterator[Watcher]:
     elif _is_screen():
         from outcrop.live_table import LiveTable
 
-        with _live(table := LiveTable()):
-            yield table.take
+        with _live(table := LiveTable()) as live:
+
+            def take(event: Event) -> None:
+                # What is redrawn under a question would hide it, and what is typed.
+                if isinstance(event, GapAsked):
+                    live.stop()
+                elif isinstance(event, GapDecided):
+                    live.start()
+                else:
+                    table.take(event)
+
+            yield take
     else:
         yield nobody if quiet else PlainLines().take
 
@@ -83,14 +95,14 @@ class PlainLines:
 
 
 @contextmanager
-def _live(picture: LiveTable | LiveBatch) -> Iterator[None]:
+def _live(picture: LiveTable | LiveBatch) -> Iterator[Live]:
     from rich.console import Console
     from rich.live import Live
 
     # What stays on the screen at the end is what was there last: never more than it has lines.
     console = Console(stderr=True, color_system="auto" if has_colours(sys.stderr) else None, legacy_windows=False)
-    with Live(picture, console=console, refresh_per_second=_REFRESH_PER_SECOND, vertical_overflow="crop"):
-        yield
+    with Live(picture, console=console, refresh_per_second=_REFRESH_PER_SECOND, vertical_overflow="crop") as live:
+        yield live
 
 
 def _short(dispatch_id: str) -> str:

@@ -22,6 +22,7 @@ OutcropError
 │   └── ScriptExhaustedError  a ScriptedModel has no turn left
 ├── LaunchError               a specialist could not be started
 ├── OutsideError              a server that is not ours could not do what it was asked; `server` names it
+├── PackageError              a package that was allowed could not be installed
 ├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
 └── PoolClosedError           the pool takes no work any more
 """
@@ -245,6 +246,12 @@ class ClusterError(OutcropError):
     """A cluster is not there, or its nodes cannot do the work of this workspace."""
 
     kind = "cluster"
+
+
+class PackageError(OutcropError):
+    """A package that was allowed could not be installed; nothing of it is left."""
+
+    kind = "package"
 
 
 class ProtocolError(OutcropError):

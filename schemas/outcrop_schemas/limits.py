@@ -34,6 +34,8 @@ ARTIFACT_SECONDS = 20.0
 SPECIALIST_RESULT_CHARS = 2_000
 COMPLETE_LIST_RECORDS = 20
 TOLD_ENTRIES = 10
+GAP_ROUNDS = 3
+GAP_INSTALL_SECONDS = 300.0
 # A sheet of a laboratory with sixty elements and its labels is an ordinary table.
 SMALL_TABLE_COLUMNS = 80
 ANSWER_CHARS = 1_200
@@ -952,6 +954,20 @@ LIMITS: tuple[Limit, ...] = (
         "fields",
         "outcrop_specialists.outside_answers",
         "the others are counted; the whole answer is in a file",
+    ),
+    Limit(
+        "packages that one piece of work is taken up again for",
+        GAP_ROUNDS,
+        "packages",
+        "outcrop.gaps.deciding",
+        "a further gap is refused and stands in the outcome",
+    ),
+    Limit(
+        "installation of a package",
+        GAP_INSTALL_SECONDS,
+        "s",
+        "outcrop.gaps.installing",
+        "pip is ended, nothing of it is left, and the gap stands in the outcome",
     ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from outcrop import Run, ScriptedModel
+from outcrop.again import run_again
+from outcrop.cli.output import report_run
 from outcrop.comparing import compare
 from outcrop.hypotheses import Hypotheses, HypothesisArguments, hypotheses_of
 from outcrop.models.scripted import turn
 from outcrop.recovery import RunRecord, open_run
 from outcrop.replay import lead_request, verify
 from outcrop.runs import RunFolder
+from outcrop.settings import Settings
 from outcrop_schemas import limits
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.hypotheses import Hypothesis
@@ -318,6 +321,24 @@ async def test_two_runs_are_compared_by_claim(workspace: Path) -> None:
     differences = {each.what: each for each in compare(record_of(first), record_of(second))}
     one = differences[f"hypothesis {CLAIM}"]
     assert (one.first, one.second) == ("supported (medium; 2 for, 0 against)", "active (low; 0 for, 0 against)")
+
+
+async def test_a_run_that_is_done_again_cites_the_dispatches_of_now(workspace: Path) -> None:
+    outcome, _, _ = await a_run(workspace)
+    record = record_of(outcome)
+    again = await run_again(record, record, Settings())
+    assert again.differences == []
+    assert [one.status for one in again.outcome.hypotheses] == ["supported", "dropped"]
+    entries = [each for one in again.outcome.hypotheses for each in one.evidence_for]
+    assert {each.dispatch_id for each in entries} == {again.outcome.dispatches[0].dispatch_id}
+
+
+async def test_a_person_is_shown_claims_and_evidence(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome, _, _ = await a_run(workspace)
+    report_run(outcome)
+    shown = capsys.readouterr().out
+    assert "Hypotheses:\n  - h1 supported, medium confidence: Cu goes with Au\n" in shown
+    assert f"for ({outcome.dispatches[0].dispatch_id}): they rise together" in shown
 
 
 async def test_a_run_that_was_recorded_before_there_were_any_is_read(workspace: Path) -> None:

@@ -153,6 +153,7 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
+        "gaps": run.events("gap"),
         "hypotheses": [one.model_dump(mode="json") for one in hypotheses_of(run)],
         "spending": spending_of(run),
     }

@@ -31,6 +31,7 @@ def run(options: Namespace) -> int:
         raise UsageError("Give an OBJECTIVE, in plain words what is to be found out, or a --plan.")
     if options.map:
         raise UsageError("--map goes with --plan.")
+    from outcrop.cli.gaps import asker
     from outcrop.recovery import open_run
     from outcrop.run import Run
     from outcrop.view import progress_view
@@ -45,6 +46,7 @@ def run(options: Namespace) -> int:
             attach=options.attach,
             watcher=watcher,
             backend=options.backend,
+            on_gap=asker(),
         )
         try:
             outcome = run_async(work.start())
@@ -124,6 +126,7 @@ def status(outcome: Outcome | RunOutcome) -> int:
 
 
 async def _dispatch(options: Namespace) -> Outcome:
+    from outcrop.cli.gaps import asker
     from outcrop.pool import Pool
     from outcrop.view import progress_view
 
@@ -139,6 +142,7 @@ async def _dispatch(options: Namespace) -> Outcome:
             launcher=launcher,
             unconfined=options.unconfined,
             backend=options.backend,
+            on_gap=asker(),
         ) as pool:
             return await pool.dispatch(
                 options.specialist or _COMMAND,

@@ -64,7 +64,8 @@ def line_of(event: Event) -> str:
         return _line(f"{event.specialist} begins: {event.objective}")
     if isinstance(event, DispatchEnded):
         return _line(f"{event.outcome.specialist} ended, {event.outcome.status}: {event.outcome.summary}")
-    return _of_message(event)
+    # The user of an MCP server is asked nothing: there is no terminal.
+    return _of_message(event) if isinstance(event, DispatchProgress) else ""
 
 
 def _of_message(event: DispatchProgress) -> str:
