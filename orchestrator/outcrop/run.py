@@ -47,6 +47,7 @@ class Run:
     `model` is a name, a Model, or a mapping of roles (`lead`, a specialist's name, `default`) to either.
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists.
     The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
+    `asked_by` is the id of the chat that hands it the objective, for the record.
     A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
@@ -66,6 +67,7 @@ class Run:
         backend: str = LOCAL,
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
+        asked_by: str | None = None,
     ) -> None:
         self._objective, self._given_data, self._given_attach = checked_objective(objective), data, attach
         self._workspace = shared.workspace if shared else Workspace(workspace)
@@ -75,7 +77,7 @@ class Run:
         # Those of the workspace hold for every run in it.
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self._watcher, self._shared = watcher, shared
-        self._on_open, self._launcher = on_open, launcher
+        self._on_open, self._launcher, self._asked_by = on_open, launcher, asked_by
         self.desk: Desk | None = None
 
     async def start(self) -> RunOutcome:
@@ -94,6 +96,7 @@ class Run:
                 "window": window.model_dump(),
                 "known": self._known(shared.skills, facts := Memory(self._workspace.home).relevant(self._objective)),
                 "memory": [fact.line() for fact in facts],
+                **({"asked_by": self._asked_by} if self._asked_by else {}),
             }
             self.desk = await Desk.open(shared, about, data, self._watcher, attach)
             stack.push_async_callback(self.desk.close)

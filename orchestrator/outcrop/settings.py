@@ -31,7 +31,7 @@ from outcrop_schemas.errors import UsageError
 from outcrop_schemas.protocol import Offering, Summaries
 
 FILE_NAME = "outcrop.toml"
-DEFAULT, LEAD = "default", "lead"
+DEFAULT, LEAD, CHAT = "default", "lead", "chat"
 
 Thinking = Literal["adaptive", "off"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
@@ -122,7 +122,7 @@ class Settings(BaseSettings):
     """Allow a scheduler that is neither encrypted nor on this machine."""
 
     roles: dict[str, RoleSettings] = {}
-    """By `default`, `lead` or the name of a specialist."""
+    """By `default`, `lead`, `chat` or the name of a specialist."""
 
     prices: dict[str, Price] = {}
     """Prices of one's own, in US dollars per million tokens."""
@@ -228,7 +228,7 @@ def role_names() -> list[str]:
     """Whom settings can be for."""
     from outcrop_specialists.roles import ROLES
 
-    return [DEFAULT, LEAD, *ROLES]
+    return [DEFAULT, LEAD, CHAT, *ROLES]
 
 
 def closest(name: str, known: Iterable[str]) -> str:

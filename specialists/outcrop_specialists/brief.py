@@ -19,6 +19,8 @@ ATTACH = "attach"
 EARLIER = "Summary of the work so far"
 HISTORY = "Dispatches so far (oldest first; do not repeat one that succeeded):\n"
 
+CONVERSATION = "Conversation so far (oldest first):\n"
+
 
 def opening(
     objective: str,

@@ -17,6 +17,7 @@ from outcrop.ledger import Account, accounts_in, report
 from outcrop.records import read
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import RunFolder, find_run
+from outcrop.settings import CHAT
 from outcrop.text import inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
@@ -45,6 +46,10 @@ def show(options: Namespace) -> int:
     if about.get("attach"):
         say(f"Attached: {', '.join(entry['path'] for entry in about['attach'])}")
     _say_dispatches(run)
+    if _is_chat(run):
+        from outcrop.cli.chat_output import say_conversation
+
+        say_conversation(run)
     if run.answer:
         report_run(run.answer)
     elif spending := spending_of(run):
@@ -168,8 +173,13 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
+        **({"turns": [body["answered"] for body in run.events("chat_answer")]} if _is_chat(run) else {}),
         "spending": spending_of(run),
     }
+
+
+def _is_chat(run: RunRecord) -> bool:
+    return run.about.get("kind") == CHAT
 
 
 def spending_of(run: RunRecord) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
     (brief.DATA, "objective"),
     (brief.CONTEXT, "objective"),
     (brief.HISTORY.split("\n")[0], "history"),
+    (brief.CONVERSATION, "history"),
     (brief.SKILLS, "skills"),
     (brief.MEMORY, "memory"),
     (brief.ATTACHMENT, "attachments"),
