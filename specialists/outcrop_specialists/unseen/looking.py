@@ -95,12 +95,12 @@ def _table(context: ToolContext, told: Mapping[str, Any]) -> dict[str, Any]:
     also: dict[str, Any] = {"tables": several} if several else {}
     if "error" in told:
         return {"path": told["path"], **(also or {"error": NOT_A_TABLE})}
-    shown = {"path": told["path"], "rows": told["rows"], **also}
+    shown: dict[str, Any] = {"path": told["path"], "rows": told["rows"], **also}
     if "more_columns" in told:
         shown["more_columns"] = told["more_columns"]
     columns = [{name: each[name] for name in ("name", "type", "role")} for each in told["columns"]]
     if is_headless(_read(context, told["path"])):
-        columns = [{**each, "name": f"column {number}"} for number, each in enumerate(columns, 1)]
+        columns = [{**each, "name": f"column_{number}"} for number, each in enumerate(columns, 1)]
         shown["note"] = HEADLESS
     return {**shown, "columns": columns}
 
@@ -111,7 +111,7 @@ def _check_missing(context: ToolContext, asked: LookArguments) -> dict[str, Any]
     given = checked(CheckArguments, asked.arguments)
     table = _read(context, given.path)
     found = TOOL.run(context, given).results
-    names = {name: f"column {number}" for number, name in enumerate(table.columns, 1)} if is_headless(table) else {}
+    names = {name: f"column_{number}" for number, name in enumerate(table.columns, 1)} if is_headless(table) else {}
     counted = ("path", "rows", "missing_cells", "complete_columns", "more_columns")
     shown: dict[str, Any] = {name: found[name] for name in counted if name in found}
     shown["columns"] = [

@@ -65,7 +65,7 @@ def _columns(context: ToolContext, path: str) -> dict[str, Any]:
         return {"note": "is not read as a table"}
     names = None if is_headless(table) else table.columns
     columns = [
-        {"name": names[number] if names else f"column {number + 1}", "type": type_name(kind)}
+        {"name": names[number] if names else f"column_{number + 1}", "type": type_name(kind)}
         for number, kind in enumerate(table.schema.values())
     ]
     found: dict[str, Any] = {"rows": table.height, "columns": columns[: limits.CHAT_ARTIFACT_COLUMNS]}
