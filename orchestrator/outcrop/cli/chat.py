@@ -6,12 +6,12 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from outcrop.cli.boundary import BAD, CANCELLED, GOOD, Cancelled
-from outcrop.cli.chat_output import say_answer
+from outcrop.cli.chat_output import Ended, say_answer
 from outcrop.cli.options import settings_of
 from outcrop.cli.output import say_json, warn
 from outcrop.cli.work import pairs
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from outcrop.background import BackgroundLoop
     from outcrop.chat.answer import Answered
     from outcrop.chat.session import Chat
+    from outcrop.events import Event, Watcher
     from outcrop.runs import RunFolder
 
 
@@ -82,14 +83,27 @@ def _talk(options: Namespace, conversation: Chat, loop: BackgroundLoop) -> int:
 def ask(conversation: Chat, loop: BackgroundLoop, message: str) -> Answered:
     """One message and its answer, with what its runs do shown on stderr. Raises ObjectiveError, KeyboardInterrupt."""
     from outcrop.events import nobody
-    from outcrop.view import progress_view
 
-    with progress_view(quiet=False) as watcher:
-        conversation.watcher = watcher
+    with ExitStack() as stack:
+        conversation.watcher = _shown_when_needed(stack)
         try:
             return loop.run(conversation.ask(message))
         finally:
             conversation.watcher = nobody
+
+
+def _shown_when_needed(stack: ExitStack) -> Watcher:
+    """What runs do, as `outcrop run` shows it; nothing of a message for which none is begun."""
+    from outcrop.view import progress_view
+
+    views: list[Watcher] = []
+
+    def take(event: Event) -> None:
+        if not views:
+            views.append(stack.enter_context(progress_view(quiet=False)))
+        views[0](event)
+
+    return take
 
 
 def _failed(answered: Answered) -> bool:
@@ -146,7 +160,7 @@ def _ending_signals() -> Iterator[None]:
     """SIGTERM and SIGHUP end the conversation as Ctrl-C ends a run: with everything that was started."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        raise Ended
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:

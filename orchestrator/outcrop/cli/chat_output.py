@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 _FIGURES_SHOWN = 12
 
 
+class Ended(KeyboardInterrupt):
+    """A signal ends the conversation, not the answer under way alone."""
+
+
 def say_answer(answered: Answered, *, is_alone: bool = True) -> None:
     """One answer."""
     if not is_alone:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.chat_output import say_answer
+from outcrop.cli.chat_output import Ended, say_answer
 from outcrop.cli.output import one_line, say, size, warn
 from outcrop_schemas.errors import OutcropError
 
@@ -51,6 +51,8 @@ def converse(conversation: Chat, loop: BackgroundLoop, *, has_failed: Callable[[
                         break
                     continue
                 answered = ask(conversation, loop, text)
+            except Ended:
+                raise
             except KeyboardInterrupt:
                 warn("cancelled; everything that it had started has ended")
                 continue
@@ -75,6 +77,8 @@ def _read() -> str | None:
         except EOFError:
             say()
             return "\n".join(lines) if lines else None
+        except Ended:
+            raise
         except KeyboardInterrupt:
             say("\n(Ctrl-D ends)")
             return ""

@@ -82,6 +82,10 @@ def replay(options: Namespace) -> int:
         answer = run.answer
         say_json(answer.model_dump(mode="json") if answer else _document(run))
         return GOOD
+    if _is_chat(run):
+        from outcrop.cli.chat_output import say_conversation
+
+        say_conversation(run)
     for outcome in run.each_outcome():
         say(f"{outcome.dispatch_id} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s)")
         say(f"  {outcome.summary or '; '.join(outcome.errors)}")
