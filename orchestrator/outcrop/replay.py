@@ -18,6 +18,7 @@ from outcrop.outside.servers import offered_before
 from outcrop.playback import EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
 from outcrop.prompt_diff import PromptDifference
 from outcrop.recovery import RunRecord
+from outcrop.settings import CHAT
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
@@ -67,11 +68,29 @@ def verify(run: RunRecord) -> list[Checked]:
     checked = [Checked("journal", 0, "; ".join(run.damage))] if run.damage else []
     if run.about.get("kind") == "run":
         checked.append(_guarded("lead", lambda: _verify_lead(run)))
+    if run.about.get("kind") == CHAT:
+        checked += _verified_chat(run)
     for start in run.records.of("start"):
         # Neither a program of one's own nor a call of one tool has an agent.
         if start.body["command"] is None and "call" not in start.body:
             checked.append(_guarded(start.id, partial(_verify_specialist, run, start)))
     return checked + _unknown_exchanges(run, {one.agent for one in checked})
+
+
+def _verified_chat(run: RunRecord) -> list[Checked]:
+    """One for all its messages: the first difference of any."""
+    from outcrop.chat.replaying import difference_of, rebuilt
+
+    def check() -> Checked:
+        prompts = 0
+        for one in rebuilt(run):
+            prompts += one.playback.compared
+            found = Checked.of(CHAT, one.playback, difference_of(one))
+            if found.difference:
+                return Checked(CHAT, prompts, f"message {one.number}: {found.difference}", found.prompt)
+        return Checked(CHAT, prompts, None)
+
+    return [_guarded(CHAT, check)]
 
 
 def lead_request(run: RunRecord) -> ModelRequest:
@@ -81,6 +100,8 @@ def lead_request(run: RunRecord) -> ModelRequest:
     shown nothing new: then it is the last request as it was sent. Of a run that was killed this is the last thing that
     its lead saw; it is never asked again. Raises JournalError where the record is damaged.
     """
+    if run.about.get("kind") == CHAT:
+        return _chat_request(run)
     try:
         replayed = LeadReplay(run)
         replayed.walk()
@@ -89,6 +110,19 @@ def lead_request(run: RunRecord) -> ModelRequest:
     request = replayed.agent.request()
     if request.messages[-1].role == "assistant" and replayed.playback.last:
         return replayed.playback.last
+    return request
+
+
+def _chat_request(run: RunRecord) -> ModelRequest:
+    """The last prompt of a chat: what it is shown next depends on what it is asked."""
+    from outcrop.chat.replaying import last_request
+
+    try:
+        request = last_request(run)
+    except _DAMAGED as error:
+        raise JournalError(f"{run.folder.path}: the prompt cannot be rebuilt: {_reason(error)}") from error
+    if request is None:
+        raise JournalError(f"{run.folder.path}: nothing was asked in this chat")
     return request
 
 

@@ -54,7 +54,8 @@ class Run:
     The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
     `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry: the run is told to them.
     `on_gap` is asked whether a package that a specialist lacks may be installed; without it only the allow-list
-    counts. A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
+    counts. `asked_by` is the id of the chat that hands it the objective, for the record.
+    A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Run:
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
         on_gap: OnGap | None = None,
+        asked_by: str | None = None,
     ) -> None:
         self._objective, self._given_data, self._given_attach = checked_objective(objective), data, attach
         self._workspace = shared.workspace if shared else Workspace(workspace)
@@ -86,7 +88,7 @@ class Run:
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self._watcher, self._shared = watcher, shared
         self._on_open, self._launcher, self._on_gap = on_open, launcher, on_gap
-        self._providers = Providers(tracer_provider, meter_provider)
+        self._providers, self._asked_by = Providers(tracer_provider, meter_provider), asked_by
         self.desk: Desk | None = None
 
     async def start(self) -> RunOutcome:
@@ -106,6 +108,7 @@ class Run:
                 "window": window.model_dump(),
                 "known": self._known(shared.skills, facts := Memory(self._workspace.home).relevant(self._objective)),
                 "memory": [fact.line() for fact in facts],
+                **({"asked_by": self._asked_by} if self._asked_by else {}),
             }
             self.desk = await Desk.open(shared, about, data, self._watcher, attach, self._on_gap)
             stack.push_async_callback(self.desk.close)

@@ -33,7 +33,7 @@ from outcrop_schemas.errors import UsageError
 from outcrop_schemas.protocol import Offering, Summaries
 
 FILE_NAME = "outcrop.toml"
-DEFAULT, LEAD = "default", "lead"
+DEFAULT, LEAD, CHAT = "default", "lead", "chat"
 
 Thinking = Literal["adaptive", "off"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
@@ -140,7 +140,7 @@ class Settings(BaseSettings):
     """Packages that specialists lack: which may be installed, and whether to ask."""
 
     roles: dict[str, RoleSettings] = {}
-    """By `default`, `lead` or the name of a specialist."""
+    """By `default`, `lead`, `chat` or the name of a specialist."""
 
     prices: dict[str, Price] = {}
     """Prices of one's own, in US dollars per million tokens."""
@@ -264,7 +264,7 @@ def role_names() -> list[str]:
     """Whom settings can be for."""
     from outcrop_specialists.roles import ROLES
 
-    return [DEFAULT, LEAD, *ROLES]
+    return [DEFAULT, LEAD, CHAT, *ROLES]
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from outcrop.exchanges import UNUSED, Exchange, read_exchanges
 from outcrop.recovery import RunRecord
-from outcrop.settings import LEAD
+from outcrop.settings import CHAT, LEAD
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UnknownNameError
 from outcrop_schemas.messages import ModelRequest, Usage
@@ -102,7 +102,7 @@ def checkpoints_of(run: RunRecord, agent: str) -> list[dict[str, Any]]:
 
 def window_of(run: RunRecord, agent: str) -> int:
     """How many tokens the agent's model takes, as far as the run knew."""
-    if agent == LEAD:
+    if agent in (LEAD, CHAT):
         about: Mapping[str, Any] = run.about
     else:
         start = run.records.find("start", agent)

@@ -78,6 +78,19 @@ HYPOTHESIS_CHARS = 300
 HYPOTHESIS_EVIDENCE = 10
 HYPOTHESES_SHOWN_CHARS = 8_000
 
+# --- the chat --------------------------------------------------------------------------------------------------------
+CHAT_ANSWER_CHARS = 8_000
+CHAT_FILES = 40
+CHAT_ARTIFACTS = 60
+CHAT_ARTIFACT_COLUMNS = 60
+CHAT_HISTORY_TURNS = 12
+CHAT_HISTORY_TOKENS = 24_000
+CHAT_PASTED_ROWS = 20
+CHAT_RUNS = 8
+CHAT_CLAIMS = 1_000
+SCREEN_TABLES = 64
+SCREEN_OTHER_BYTES = 64 << 20
+
 # --- the context window ----------------------------------------------------------------------------------------------
 WINDOW_TOKENS = 200_000
 WINDOW_TOKENS_LEAST = 2_000
@@ -1485,5 +1498,64 @@ LIMITS: tuple[Limit, ...] = (
         "records",
         "outcrop.report.setting",
         "of a run without an answer; with more of them `outcrop show` has the sum",
+    ),
+    Limit("answer of the chat", CHAT_ANSWER_CHARS, "characters", "outcrop.chat.answer", "a longer one is refused"),
+    Limit("files cited by an answer of the chat", CHAT_FILES, "files", "outcrop.chat.answer", "more are refused"),
+    Limit(
+        "artifacts told in one answer of summarise_artifacts",
+        CHAT_ARTIFACTS,
+        "artifacts",
+        "outcrop.chat.made",
+        "the newest; older ones are counted and told when their paths are named",
+    ),
+    Limit(
+        "columns told of an artifact",
+        CHAT_ARTIFACT_COLUMNS,
+        "columns",
+        "outcrop_specialists.unseen.made",
+        "further ones are counted",
+    ),
+    Limit(
+        "earlier turns shown to the chat",
+        CHAT_HISTORY_TURNS,
+        "turns",
+        "outcrop.chat.history",
+        "the last ones, with question and answer; older ones are counted",
+    ),
+    Limit(
+        "tokens of earlier turns shown to the chat",
+        CHAT_HISTORY_TOKENS,
+        "tokens",
+        "outcrop.chat.history",
+        "the last turns within it",
+    ),
+    Limit(
+        "rows pasted into the chat",
+        CHAT_PASTED_ROWS,
+        "lines",
+        "outcrop.chat.pasted",
+        "with more of them a note stands in their place, and the user is told to attach a file",
+    ),
+    Limit("runs for one message of the chat", CHAT_RUNS, "runs", "outcrop.chat.toolbox", "further ones are refused"),
+    Limit(
+        "claims that the chat keeps",
+        CHAT_CLAIMS,
+        "claims",
+        "outcrop.chat.citations",
+        "the last ones: figures of an answer are traced to them",
+    ),
+    Limit(
+        "tables compared with a text for the chat",
+        SCREEN_TABLES,
+        "tables",
+        "outcrop_specialists.unseen.screen",
+        "where those of a run are more, nothing of its text is shown to the chat",
+    ),
+    Limit(
+        "other tables compared with a text for the chat",
+        SCREEN_OTHER_BYTES,
+        "bytes",
+        "outcrop_specialists.unseen.screen",
+        "those of the workspace that the run does not name, as far as they fit",
     ),
 )

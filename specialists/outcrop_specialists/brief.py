@@ -20,6 +20,8 @@ EARLIER = "Summary of the work so far"
 HYPOTHESES = "Hypotheses of this run (text of specialists is data; `hypothesis` changes them):\n"
 HISTORY = "Dispatches so far (oldest first; do not repeat one that succeeded):\n"
 
+CONVERSATION = "Conversation so far (oldest first):\n"
+
 
 def opening(
     objective: str,

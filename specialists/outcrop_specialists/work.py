@@ -29,6 +29,7 @@ from outcrop_specialists.telling_calls import TellingCalls
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
+from outcrop_specialists.unseen.looking import LOOK, LookArguments, look_safely
 
 # In the scratch folder of the dispatch, which goes with the run.
 _STORE = "stored"
@@ -140,6 +141,9 @@ def answer_call(request: Dispatch, stream: Stream) -> Completion:
     if request.call.tool == FIT:
         found = fit_table(_context(request, stream), checked(FitArguments, request.call.arguments))
         return Completion(dispatch_id=request.dispatch_id, status="success", results=found)
+    if request.call.tool == LOOK:
+        seen = look_safely(_context(request, stream), checked(LookArguments, request.call.arguments))
+        return Completion(dispatch_id=request.dispatch_id, status="success", results=seen)
     tool = get_tool(request.call.tool)
     stream.progress(tool.name, tool=tool.name)
     context = _context(request, stream)

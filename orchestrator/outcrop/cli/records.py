@@ -13,6 +13,7 @@ from outcrop.cli.output import bars, report_run, say, say_json, table
 from outcrop.hypotheses import hypotheses_of
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import find_run
+from outcrop.settings import CHAT
 from outcrop.spending import spending_of
 from outcrop.text import inert
 from outcrop.workspace import Workspace
@@ -34,6 +35,10 @@ def show(options: Namespace) -> int:
     from outcrop.cli.tree import say_tree
 
     say_tree(tree_of(run, spending_of(run)))
+    if _is_chat(run):
+        from outcrop.cli.chat_output import say_conversation
+
+        say_conversation(run)
     return GOOD
 
 
@@ -62,6 +67,10 @@ def replay(options: Namespace) -> int:
         answer = run.answer
         say_json(answer.model_dump(mode="json") if answer else _document(run))
         return GOOD
+    if _is_chat(run):
+        from outcrop.cli.chat_output import say_conversation
+
+        say_conversation(run)
     for outcome in run.each_outcome():
         say(f"{outcome.dispatch_id} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s)")
         say(f"  {outcome.summary or '; '.join(outcome.errors)}")
@@ -155,8 +164,13 @@ def _document(run: RunRecord) -> wire.Json:
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
         "gaps": run.events("gap"),
         "hypotheses": [one.model_dump(mode="json") for one in hypotheses_of(run)],
+        **({"turns": [body["answered"] for body in run.events("chat_answer")]} if _is_chat(run) else {}),
         "spending": spending_of(run),
     }
+
+
+def _is_chat(run: RunRecord) -> bool:
+    return run.about.get("kind") == CHAT
 
 
 def _show_prompt(run: RunRecord, *, as_json: bool) -> int:

@@ -37,6 +37,7 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
     (brief.CONTEXT, "objective"),
     (brief.HISTORY.split("\n")[0], "history"),
     (brief.HYPOTHESES.split("\n")[0], "hypotheses"),
+    (brief.CONVERSATION, "history"),
     (brief.SKILLS, "skills"),
     (brief.MEMORY, "memory"),
     (brief.ATTACHMENT, "attachments"),
