@@ -122,6 +122,12 @@ class Outcome(_Record):
         """Whether the work was done, wholly or in part."""
         return self.status in GOOD
 
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        from outcrop_schemas.notebook import outcome_html
+
+        return outcome_html(self)
+
 
 class DispatchLine(_Record):
     """One dispatch as a run's outcome lists it."""
@@ -161,3 +167,9 @@ class RunOutcome(_Record):
     def is_good(self) -> bool:
         """Whether the objective was answered, wholly or in part."""
         return self.status in GOOD
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        from outcrop_schemas.notebook import run_html
+
+        return run_html(self)
