@@ -1,7 +1,7 @@
 """The code blocks of the documentation, and how each kind is tried.
 
-A page is tried as a reader would: its `sh` blocks in one shell, its `python` blocks as programs, from top to bottom, in a
-folder of its own that has the examples, the scripts and a few small tables. Marks are HTML comments:
+A page is tried as a reader would: its `sh` blocks in one shell, its `python` blocks as programs, from top to bottom, in
+a folder of its own that has the examples, the scripts and a few small tables. Marks are HTML comments:
 `<!-- not run: REASON -->` before a block that cannot be tried, `<!-- schema: NAME -->` before JSON, and
 `<!-- first: COMMANDS -->` anywhere, for what must be so before the next block.
 """
@@ -24,7 +24,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = ("sh", "python")
 TRIED = (*RUN, "toml", "json", "jsonl")
 _BLOCK = re.compile(
-    r"(?P<marks>(?:^[ ]*<!--[^>]*-->\n+)*)^(?P<indent>[ ]*)```(?P<language>\w+)(?P<options>[^\n]*)\n(?P<text>.*?)^[ ]*```$",
+    r"(?P<marks>(?:^[ ]*<!--[^>]*-->\n+)*)"
+    r"^[ ]*```(?P<language>\w+)(?P<options>[^\n]*)\n(?P<text>.*?)^[ ]*```$",
     re.DOTALL | re.MULTILINE,
 )
 _MARK = re.compile(r"<!-- (not run|schema|first): ([^>]*?) -->")
@@ -68,9 +69,7 @@ def snippets_of(page: Path) -> list[Snippet]:
     for match in _BLOCK.finditer(text):
         line = text.count("\n", 0, match.start("language")) + 1
         marks = tuple((kind, said) for kind, said in _MARK.findall(match["marks"]))
-        found.append(
-            Snippet(name, line, match["language"], match["options"], textwrap.dedent(match["text"]), marks)
-        )
+        found.append(Snippet(name, line, match["language"], match["options"], textwrap.dedent(match["text"]), marks))
     return found
 
 
@@ -111,6 +110,8 @@ def write_tables(work: Path) -> None:
     for name in ("examples", "scripts"):
         shutil.copytree(ROOT / name, work / name, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run([sys.executable, ROOT / "scripts" / "write_wines.py", work / "wines.csv"], check=True)
+    (work / "data").mkdir()
+    shutil.copy(work / "wines.csv", work / "data")
     rows = [_assay(number) for number in range(60)]
     (work / "assays.csv").write_text("sample,hole,from,to,Au_ppm,Cu_ppm\n" + "".join(rows), "utf-8")
     folder = work / "assays"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from pydantic import TypeAdapter
 from snippets import PAGES, ROOT, RUN, TRIED, Snippet, run_page, snippets_of
 
+from outcrop.cli.main import build_parser
 from outcrop.jobs import Job
 from outcrop.settings import Settings
 from outcrop_schemas import wire
@@ -94,8 +95,15 @@ def test_every_isolation_property_is_told() -> None:
     assert [name for name in ISOLATION_PROPERTIES if f"| `{name}` |" not in text] == []
 
 
-def test_every_command_that_a_page_names_is_there(outcrop: Callable[..., Any]) -> None:
-    known = set(re.findall(r"^    ([a-z-]+)(?: |$)", outcrop("--help").stdout, re.MULTILINE))
-    for page in PAGES:
+def test_every_command_that_a_page_names_is_there() -> None:
+    parsers = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    known = {name for one in parsers for name in one.choices}
+    for page in [*PAGES, ROOT / "AGENTS.md", ROOT / "llms.txt"]:
         named = set(re.findall(r"`outcrop ([a-z]+(?:-[a-z]+)*)", page.read_text("utf-8")))
         assert named <= known, page
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "llms.txt", "README.md", "CONTRIBUTING.md"])
+def test_what_is_linked_to_is_there(name: str) -> None:
+    linked = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / name).read_text("utf-8"))
+    assert [path for path in linked if not (ROOT / path).exists()] == []
