@@ -22,7 +22,9 @@ from outcrop_schemas.plan import Plan
 from outcrop_schemas.protocol import Completion, Dispatch, StreamMessage
 
 ALL = [snippet for page in PAGES for snippet in snippets_of(page)]
-TO_RUN = [page for page in PAGES if any(one.language in RUN and one.is_tried for one in snippets_of(page))]
+README = ROOT / "README.md"
+RUNNABLE = {page: [one for one in snippets_of(page) if one.language in RUN and one.is_tried] for page in PAGES}
+TO_RUN = [page for page, snippets in RUNNABLE.items() if page != README and any(not one.file for one in snippets)]
 SCHEMAS: dict[str, TypeAdapter[Any]] = {
     "dispatch": TypeAdapter(Dispatch),
     "stream": TypeAdapter(StreamMessage),
@@ -46,6 +48,10 @@ def place(value: Snippet | Path) -> str:
 def test_what_a_page_says_can_be_done_as_it_stands(page: Path, tmp_path: Path) -> None:
     done = run_page(page, tmp_path)
     assert done.returncode == 0, f"{done.stdout[-2_000:]}\n{done.stderr[-4_000:]}"
+
+
+def test_of_the_readme_there_is_one_block_to_run_which_has_a_test_of_its_own() -> None:
+    assert [one.language for one in RUNNABLE[README]] == ["python"]
 
 
 @pytest.mark.parametrize("snippet", kind("toml"), ids=place)
