@@ -179,7 +179,11 @@ class DispatchLine(_Record):
 
 
 class RunOutcome(_Record):
-    """The answer to a research objective: what `Run.start()` returns and `outcrop run --json` prints."""
+    """The answer to a research objective: what `Run.start()` returns and `outcrop run --json` prints.
+
+    `figures` are the numbers of the answer, each with its verdict; `dispatches` stand in the order in which they were
+    given out.
+    """
 
     run_id: str
     """Names the run's folder; empty for a job of a batch that could not be begun."""
@@ -205,11 +209,7 @@ class RunOutcome(_Record):
     """What stands behind the figures, computed again from the tables."""
 
     figures: list[ReportedFigure] = []
-    """Each number of the answer with its verdict."""
-
     dispatches: list[DispatchLine] = []
-    """In the order in which they were given out."""
-
     data: list[str] = []
     """The data files, relative to the workspace."""
 
