@@ -19,8 +19,15 @@ def rewritten(text: str, script: str, part: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text for a cell of a table: what would end the cell, or be read as markup, is escaped."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("\n", " ")
+    """Text for a cell of a table: what would end the cell, or be read as markup, is escaped; code spans are left alone."""
+    parts = text.replace("\n", " ").split("`")
+    if len(parts) % 2 == 0:
+        parts = ["\\`".join(parts)]
+    return "`".join(part if number % 2 else _escaped(part) for number, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 
 def write(page: str, script: str, what: str, make: Callable[[], str]) -> int:

@@ -3,15 +3,20 @@
 import ast
 import inspect
 import sys
+from typing import get_args
 
 from marked import cell, write
 from pydantic import BaseModel
 
+TOLD = {
+    "roles": ("Settings of a role", "In `[roles.NAME]`: `default`, `lead` or a specialist."),
+    "prices": ("Prices of your own", 'In `[prices."MODEL"]`, US dollars per million tokens.'),
+}
+
 
 def tables() -> str:
     """The limits with where and how each is enforced, then the settings by their class."""
-    from outcrop.prices import Price
-    from outcrop.settings import RoleSettings, Settings
+    from outcrop.settings import Settings
     from outcrop_schemas.limits import LIMITS
 
     rows = ["| limit | value | unit | enforced in | how |", "|---|--:|---|---|---|"]
@@ -19,13 +24,25 @@ def tables() -> str:
         value = f"{one.value:,.0f}" if one.value >= 1e6 else f"{one.value:,g}"
         rows.append(f"| {cell(one.name)} | {value} | {cell(one.unit)} | `{one.enforced_in}` | {cell(one.how)} |")
     parts = ["\n".join(rows)]
-    headings = (
-        ("Settings", "In `outcrop.toml`, as `OUTCROP_NAME`, or as `--set NAME=VALUE`.", Settings),
-        ("Settings of a role", "In `[roles.NAME]`: `default`, `lead` or a specialist.", RoleSettings),
-        ("Prices of your own", 'In `[prices."MODEL"]`, US dollars per million tokens.', Price),
-    )
-    parts += [f"## {title}\n\n{where}\n\n{fields_of(kind)}" for title, where, kind in headings]
+    parts.append(section("Settings", "In `outcrop.toml`, as `OUTCROP_NAME`, or as `--set NAME=VALUE`.", Settings))
+    for name, field in Settings.model_fields.items():
+        if kind := entry_of(field.annotation):
+            is_named = kind is not field.annotation
+            title, where = TOLD.get(name, (f"Settings of `{name}`", f"In `[{name}{'.NAME' if is_named else ''}]`."))
+            parts.append(section(title, where, kind))
     return "\n\n".join(parts) + "\n"
+
+
+def entry_of(annotation: object) -> type[BaseModel] | None:
+    """The kind of a table of settings, or of its entries where they have names; None of what is no table."""
+    for kind in (annotation, *get_args(annotation)):
+        if inspect.isclass(kind) and issubclass(kind, BaseModel):
+            return kind
+    return None
+
+
+def section(title: str, where: str, kind: type[BaseModel]) -> str:
+    return f"## {title}\n\n{where}\n\n{fields_of(kind)}"
 
 
 def fields_of(kind: type[BaseModel]) -> str:
@@ -40,6 +57,8 @@ def fields_of(kind: type[BaseModel]) -> str:
 
 def shown(value: object) -> str:
     """A default as it would stand in TOML; of what has no value there, in words."""
+    if isinstance(value, BaseModel):
+        return "a table"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value) or '""'
 
 
