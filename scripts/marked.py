@@ -19,7 +19,7 @@ def rewritten(text: str, script: str, part: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text for a cell of a table: what would end the cell, or be read as markup, is escaped; code spans are left alone."""
+    """Text for a cell of a table: what would end the cell, or be read as markup, is escaped, but not in code spans."""
     parts = text.replace("\n", " ").split("`")
     if len(parts) % 2 == 0:
         parts = ["\\`".join(parts)]

@@ -97,6 +97,7 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     program = program_of(snippets_of(page), programs)
     write_tables(work)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OUTCROP_", "PYTEST"))}
+    environment["BROWSER"] = "true"  # what is to be opened in a browser is opened in none
     environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
     return subprocess.run(
         ["bash", "-c", program], cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
