@@ -26,6 +26,7 @@ _HIDDEN = re.compile(
 )
 _CARD = "border:1px solid;border-radius:6px;padding:.6em .9em;margin:.3em 0;max-width:60em;overflow-wrap:anywhere"
 _ASIDE = "opacity:.75;font-size:90%"
+_LIST = "margin:.2em 0 .6em"
 _BLOCK = "white-space:pre-wrap;max-height:24em;overflow:auto"
 
 
@@ -59,7 +60,8 @@ def listed(title: str, entries: Sequence[str]) -> str:
     shown = [said(entry) for entry in entries[: limits.NOTEBOOK_ENTRIES]]
     if more := len(entries) - len(shown):
         shown.append(f"… and {more} more")
-    return f"<div><strong>{said(title)}</strong><ul>{''.join(f'<li>{entry}</li>' for entry in shown)}</ul></div>"
+    entries_html = "".join(f"<li>{entry}</li>" for entry in shown)
+    return f'<div><strong>{said(title)}</strong><ul style="{_LIST}">{entries_html}</ul></div>'
 
 
 def folded(title: str, values: Mapping[str, Any]) -> str:
