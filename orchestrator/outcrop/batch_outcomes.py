@@ -113,6 +113,22 @@ class BatchOutcome:
     def page(self) -> Path:
         return self.run_folder / "summary.html"
 
+    def _repr_html_(self) -> str:
+        """As a notebook shows it; the outcomes of its jobs stay in the record."""
+        from outcrop_schemas import notebook
+
+        counts = [f"{count} {status}" for status, count in sorted(self.outcomes.statuses.items())]
+        status = "success" if self.is_good else "partial" if self.outcomes.good else "error"
+        about = [*counts, f"{self.resumed} finished before" if self.resumed else ""]
+        parts = [
+            notebook.paragraph(self.stopped_because or ""),
+            notebook.listed("failed", [f"line {number}" for number in self.outcomes.failed]),
+            notebook.listed("bad lines", [f"line {bad.number}: {bad.reason}" for bad in self.bad_lines]),
+            notebook.listed("not begun", [f"{self.not_begun} jobs"] if self.not_begun else []),
+            notebook.listed("record", [str(self.results), str(self.page)]),
+        ]
+        return notebook.card(status, f"batch of {len(self.outcomes)} jobs", about, parts)
+
 
 @dataclass(frozen=True)
 class Standing:

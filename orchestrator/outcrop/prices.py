@@ -47,10 +47,19 @@ class Rates(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: Dollars
+    """Of a token of a prompt that is not read from the cache."""
+
     output: Dollars
+    """Of a token that the model writes, thinking included."""
+
     cache_write_5m: Dollars
+    """Of a token written to the cache for five minutes; by default 1.25 times `input`."""
+
     cache_write_1h: Dollars
+    """Of a token written to the cache for an hour; by default twice `input`."""
+
     cache_read: Dollars
+    """Of a token read from the cache; by default as `input`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -84,6 +93,7 @@ class Price(Rates):
     """The price of one model; `long` where long prompts cost more."""
 
     long: LongRates | None = None
+    """The rates of prompts of more than `above_tokens` tokens, with the same names."""
 
     def cost(self, usage: Usage) -> Decimal:
         """What a call with this usage cost, in dollars."""

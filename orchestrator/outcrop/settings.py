@@ -51,12 +51,16 @@ class RoleSettings(BaseModel):
     """Asked where the model refuses, is overloaded or is not there, after all retries."""
 
     thinking: Thinking | None = None
+    """`adaptive`, which is the default of a model that can, or `off`."""
+
     effort: Effort | None = None
+    """How much work a model puts into a turn: low, medium, high, xhigh or max."""
 
     max_tokens: int | None = Field(default=None, ge=1, le=limits.MODEL_OUTPUT_TOKENS_MOST)
     """Of one turn, thinking included."""
 
     turns: int | None = Field(default=None, ge=1, le=limits.TURNS_MOST)
+    """How often the model is asked; by default 100 times for the lead, 40 for a specialist."""
 
     window_tokens: int | None = Field(default=None, ge=limits.WINDOW_TOKENS_LEAST, le=limits.WINDOW_TOKENS_MOST)
     """How much the model takes at a time; conversations are kept within it."""

@@ -14,6 +14,9 @@ LIST_ENTRIES = 20
 ENTRY_CHARS = 500
 OUTCOME_CHARS = 16_000
 ARTIFACTS_CHECKED = 1_000
+NOTEBOOK_ENTRIES = 10
+NOTEBOOK_ENTRY_CHARS = 300
+NOTEBOOK_RESULT_CHARS = 4_000
 CLAIMS_CHECKED = 20
 CLAIMS_OF_A_RUN = 100
 FIGURES_TRACED = 200
@@ -297,6 +300,9 @@ LIMITS: tuple[Limit, ...] = (
     Limit("list of one outcome", LIST_ENTRIES, "entries", "outcrop.cap", "the rest is counted in a last entry"),
     Limit("entry of a list", ENTRY_CHARS, "characters", "outcrop.cap", "cut at a grapheme"),
     Limit("one outcome", OUTCOME_CHARS, "characters", "outcrop.cap", "longest lists are shortened until it fits"),
+    Limit("list in a notebook", NOTEBOOK_ENTRIES, "entries", "outcrop_schemas.notebook", "the others are counted"),
+    Limit("entry in a notebook", NOTEBOOK_ENTRY_CHARS, "characters", "outcrop_schemas.notebook", "the rest is cut"),
+    Limit("results in a notebook", NOTEBOOK_RESULT_CHARS, "characters", "outcrop_schemas.notebook", "the rest is cut"),
     Limit(
         "figures checked in one call",
         CLAIMS_CHECKED,
