@@ -264,3 +264,22 @@ def test_a_run_of_ten_thousand_dispatches_is_a_page_like_any_other(workspace: Pa
         assert shown(page, "article.dispatch") == 200
         assert "200 dispatches of 10,000" in page.locator("#dispatches").inner_text()
         assert overflow(page) == 0
+
+
+def test_the_jobs_of_a_batch_fit_a_phone(workspace: Path, browser: Browser) -> None:
+    def job(line: int, status: str) -> dict[str, Any]:
+        told = {"status": status, "objective": "o" * 400, "duration_s": 1.0, "summary": "a word " * 90, "run_id": ""}
+        return {"kind": "job_end", "job": str(line), "line": line, "id": f"name {line}", "outcome": told}
+
+    events = [job(line, "error" if line % 3 else "success") for line in range(30)]
+    events.append({"kind": "bad_line", "line": 31, "reason": "no JSON"})
+    made(workspace, events=events[:1], name="20260101-000000-000001-bbbb")
+    events[0]["outcome"]["run_id"] = "20260101-000000-000001-bbbb"
+    folder = made(workspace, events=events, kind="batch", objective=None, jobs="/somewhere/jobs.jsonl")
+    report = write_report(open_run(folder))
+    for size in (PHONE, DESK):
+        with opened(browser, report.as_uri(), size) as page:
+            assert page.locator("h1").inner_text() == "Batch: jobs.jsonl"
+            assert shown(page, "#jobs a") == 1
+            assert overflow(page) == 0
+            assert serious_faults(page) == []
