@@ -27,6 +27,7 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
     (brief.CONTEXT, "objective"),
     (brief.HISTORY.split("\n")[0], "history"),
     (brief.SKILLS, "skills"),
+    (brief.OUTSIDE, "skills"),
     (brief.MEMORY, "memory"),
     (brief.ATTACHMENT, "attachments"),
 )
