@@ -24,6 +24,7 @@ from outcrop.memory import Memory, Remembered
 from outcrop.memory import told_of as memory_block
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.objective import checked_objective
+from outcrop.outside.config import told_of as servers_block
 from outcrop.pins import Pins, read_pins
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
@@ -120,8 +121,11 @@ class Run:
             return outcome
 
     def _known(self, skills: Mapping[str, str], facts: Sequence[Remembered]) -> list[str]:
-        """What the workspace brings to every objective: its skills, and what fits of what was remembered."""
-        return [*([skills_block(skills)] if skills else []), *([memory_block(facts)] if facts else [])]
+        """What the workspace brings to every objective: its skills, whom specialists may ask beyond their own tools,
+        and what fits of what was remembered."""
+        servers = servers_block(self._settings.mcp) if self._settings.mcp else None
+        memory = memory_block(facts) if facts else None
+        return [block for block in (skills_block(skills) if skills else None, servers, memory) if block]
 
     async def _opened(self, stack: AsyncExitStack) -> Shared:
         models, calls = ModelTable(self._choice, self._settings), self._settings.model_calls

@@ -12,6 +12,7 @@ DATA = "Data files (relative to the workspace):\n"
 CONTEXT = "Context:\n"
 PINS = "Pinned facts:\n"
 SKILLS = "Skills (read one with read_skill before you follow it):\n"
+OUTSIDE = "Outside servers, and who may call their tools:\n"
 MEMORY = "Remembered from earlier runs:\n"
 ATTACHMENT = "Attachment "
 ATTACH = "attach"
@@ -31,8 +32,8 @@ def opening(
     known: Sequence[str] = (),
     attachments: Sequence[str] = (),
 ) -> list[str]:
-    """The text blocks of the first user message. `known` are blocks of skills and memory; `attachments`, which may be
-    long, stand before what is asked."""
+    """The text blocks of the first user message. `known` are blocks of skills, servers and memory; `attachments`, which
+    may be long, stand before what is asked."""
     blocks = [pinned(pins)] if pins else []
     blocks += known
     blocks += attachments

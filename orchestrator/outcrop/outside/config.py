@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from outcrop_schemas import limits
+from outcrop_specialists.brief import OUTSIDE
 
 _NAME = re.compile(r"[A-Za-z0-9-]([A-Za-z0-9-]|_(?!_)){0,30}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(=.*)?", re.DOTALL)
@@ -96,6 +97,15 @@ class McpServer(BaseModel):
             + (f"; tools {', '.join(self.tools)}" if self.tools != ["*"] else "")
             + (f"; without {', '.join(self.without)}" if self.without else "")
         )
+
+
+def told_of(servers: Mapping[str, McpServer]) -> str:
+    """The block by which the lead knows of them: who can be given work that needs one. It has no tools of theirs."""
+    lines = (
+        f"- {name}: {', '.join(one.specialists) if one.specialists is not None else 'every specialist'}"
+        for name, one in servers.items()
+    )
+    return OUTSIDE + "\n".join(lines)
 
 
 def check_name(name: str) -> None:

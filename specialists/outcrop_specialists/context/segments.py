@@ -39,6 +39,7 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
     (brief.HYPOTHESES.split("\n")[0], "hypotheses"),
     (brief.CONVERSATION, "history"),
     (brief.SKILLS, "skills"),
+    (brief.OUTSIDE, "skills"),
     (brief.MEMORY, "memory"),
     (brief.ATTACHMENT, "attachments"),
 )

@@ -206,6 +206,7 @@ async def test_no_row_of_an_outside_server_enters_the_context_of_the_lead(
     await Run("list samples", ["assays.csv"], workspace=workspace, model=models, launcher="cold").start()
     seen = b"".join(request.as_bytes() for request in lead.requests)
     assert b"lab__" not in seen
+    assert b"Outside servers, and who may call their tools:\\n- lab: every specialist" in seen
     assert b"S8" not in seen
     run = run_of(workspace)
     assert await differences(run) == [None, None]
