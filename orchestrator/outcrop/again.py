@@ -5,6 +5,7 @@ It is done in a workspace of its own beneath `.outcrop/`, so that no file is the
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.events import Watcher, nobody
+from outcrop.gaps.deciding import OnGap
+from outcrop.gaps.requirement import parsed
 from outcrop.launching import Launcher
 from outcrop.memory import Memory, Remembered
 from outcrop.models.recorded import Difference, RecordedModel, ordinal_of
@@ -76,7 +79,7 @@ async def run_again(
     inputs = [*about.get("data", []), *about.get("attach", [])]
     _check(workspace, inputs)
     with _copied(workspace, inputs, _skills_told(about)) as place:
-        model = RecordedModel(answers.folder, [workspace, place])
+        model = RecordedModel(answers.folder, [place, workspace])
         work = _AsThen(
             about,
             about["objective"],
@@ -88,6 +91,7 @@ async def run_again(
             settings=_as_then(settings, record),
             watcher=watcher,
             launcher=launcher,
+            on_gap=_as_decided(record),
         )
         outcome = await work.start()
         assert work.desk is not None
@@ -115,7 +119,14 @@ def _as_then(settings: Settings, record: RunRecord) -> Settings:
             then = {**window, "window_tokens": window.get("tokens"), "turns": told.get("turns")}
             then = {name: value for name, value in then.items() if name in RoleSettings.model_fields and value}
             roles[role] = roles.get(role, RoleSettings()).model_copy(update=then)
-    return settings.model_copy(update={"roles": roles})
+    gaps = settings.gaps.model_copy(update={"ask": True})
+    return settings.model_copy(update={"roles": roles, "gaps": gaps})
+
+
+def _as_decided(record: RunRecord) -> OnGap:
+    """Packages that were installed for the run are installed for it again."""
+    packages = {str(parsed(gap["package"])) for gap in record.events("gap") if gap["installed"]}
+    return lambda question: question.requirement in packages
 
 
 def _check(workspace: Path, inputs: list[dict[str, Any]]) -> None:
@@ -164,9 +175,12 @@ def _copied(workspace: Path, inputs: list[dict[str, Any]], skills: Sequence[str]
                 skill = workspace / FOLDER / name
                 if skill.is_dir():
                     shutil.copytree(skill, place / FOLDER / name, symlinks=True)
+            if (packages := workspace / HOME / "packages").is_dir():
+                # Files that nobody changes need no second copy.
+                shutil.copytree(packages, place / HOME / "packages", symlinks=True, copy_function=os.link)
             if memory.path.is_file():
                 kept = Memory(place / HOME).path
-                kept.parent.mkdir(mode=0o700, parents=True)
+                kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 shutil.copy2(memory.path, kept)
         except OSError as error:
             told = f"{error.filename}: the files of the run cannot be copied: {error.strerror}"

@@ -43,12 +43,19 @@ def to_attach(workspace: Workspace, paths: Sequence[str | Path]) -> tuple[str, .
 
 
 async def read_attachments(
-    call: CallTool, folder: RunFolder, paths: Sequence[str], reader: str, *, is_lead: bool = False
+    call: CallTool,
+    folder: RunFolder,
+    paths: Sequence[str],
+    reader: str,
+    *,
+    is_lead: bool = False,
+    tables: Sequence[str] = (),
 ) -> Attached:
-    """Have files read for one agent and keep what was read. Raises SpillError where it cannot be kept."""
+    """Have files read for one agent and keep what was read; for one that sees no rows, also none of `tables` that a
+    text tells of. Raises SpillError where it cannot be kept."""
     if not paths:
         return Attached()
-    asked = {"paths": list(paths), "reader": "lead" if is_lead else "specialist"}
+    asked = {"paths": list(paths), "reader": "lead" if is_lead else "specialist", "tables": list(tables)}
     outcome = await call(ATTACH, asked, reader)
     texts = outcome.results.get("texts")
     if not outcome.is_good or not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):

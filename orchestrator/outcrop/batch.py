@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from outcrop.batch_checks import Checks
 from outcrop.batch_outcomes import BatchOutcome as BatchOutcome
@@ -36,10 +37,14 @@ from outcrop.recovery import open_run
 from outcrop.run import Run
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.telemetry import Providers
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, OutcropError, UnknownNameError, UsageError
 from outcrop_schemas.outcome import STATUSES, RunOutcome, Status
+
+if TYPE_CHECKING:
+    from outcrop.telemetry import MeterProvider, TracerProvider
 
 JobWatcher = Callable[[Line, RunOutcome, Standing], None]
 
@@ -52,6 +57,7 @@ class Batch:
     `interrupted`, since nobody knows what its specialist did, unless `retry` names that status; jobs that ended in a
     status of `retry`, or failed with a dispatch that did, are run again. After `max_failures` failed jobs no further
     ones begin. Lines that are no jobs are told to `on_bad`, all of them before the first job begins; the others run.
+    `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry.
     Raises what opening a workspace raises.
     """
 
@@ -70,7 +76,10 @@ class Batch:
         settings: Settings | None = None,
         api_batch: bool = False,
         backend: str = LOCAL,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
     ) -> None:
+        self._providers = Providers(tracer_provider, meter_provider)
         self._path, self._workspace = Path(jobs), Workspace(workspace)
         self._settings = settings or Settings.load(self._workspace.folder)
         self._workers, self._backend = self._settings.chosen_workers(workers), backend
@@ -98,25 +107,34 @@ class Batch:
         lines, bad = read_jobs(self._path)
         async with AsyncExitStack() as stack:
             shared = await stack.enter_async_context(self._shared())
+            workflow = stack.enter_context(shared.telemetry.within("outcrop.batch"))
             desk, before = await self._open(shared)
             stack.push_async_callback(desk.close)
+            workflow.known_as(desk.folder.run_id)
             if self._is_by_api_batch:
                 stack.push_async_callback(self._mailbox.close)
                 self._mailbox.open(desk.note)
-            return await self._work(desk, lines, bad, before)
+            result = await self._work(desk, lines, bad, before)
+            workflow.counted(result.outcomes.statuses, is_good=result.is_good)
+            return result
 
     def _shared(self) -> AbstractAsyncContextManager[Shared]:
         settings = self._settings
         if not self._is_by_api_batch:
             models = ModelTable(self._choice, settings)
-            return Shared.opened(self._workspace, models, self._workers, settings.model_calls, backend=self._backend)
+            return self._opened(models)
         models = ModelTable(self._choice, settings, wrap=self._mailbox.model)
         if not models.paid_names():
             raise UsageError("--api-batch sends turns to the Message Batches API: choose a model of it, as `anthropic`")
         prices = settings.price_list()
         terms = Terms(prices, models.is_free, prices.batch_factor, self._mailbox.claim)
-        workers, backend = self._workers, self._backend
-        return Shared.opened(self._workspace, models, workers, settings.model_calls, terms=terms, backend=backend)
+        return self._opened(models, terms)
+
+    def _opened(self, models: ModelTable, terms: Terms | None = None) -> AbstractAsyncContextManager[Shared]:
+        calls, backend, providers = self._settings.model_calls, self._backend, self._providers
+        return Shared.opened(
+            self._workspace, models, self._workers, calls, terms=terms, backend=backend, providers=providers
+        )
 
     async def _open(self, shared: Shared) -> tuple[Desk, Before]:
         """A new run for the batch, or the last one of this file with what it has finished."""

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import PurePath
 from typing import Any, Literal
 
+from outcrop.hypotheses import hypotheses_of
 from outcrop.ledger import spent_in
 from outcrop.recovery import RunRecord
 from outcrop.text import shorten
@@ -32,7 +33,7 @@ class Difference:
 
 
 def compare(first: RunRecord, second: RunRecord) -> list[Difference]:
-    """All that can be compared of two runs, in the order objective, data, steps, figures, artifacts, cost."""
+    """All that can be compared of two runs: objective, data, steps, figures, artifacts, hypotheses, cost, in order."""
     found = [_pair("objective", _objective(first), _objective(second))]
     found += _by_name(
         "data", *({entry["path"]: entry.get("sha256", "") for entry in _data(run)} for run in (first, second))
@@ -44,6 +45,7 @@ def compare(first: RunRecord, second: RunRecord) -> list[Difference]:
     )
     found += _by_name("figure", *figures)
     found += _by_name("artifact", *artifacts)
+    found += _by_name("hypothesis", _hypotheses(first), _hypotheses(second))
     found += [_pair(name, *(_cost(run)[name] for run in (first, second))) for name in _cost(first)]
     return found
 
@@ -119,6 +121,16 @@ def _figures(run: RunRecord, names: Mapping[str, str]) -> dict[str, str]:
         of += [f"{column} = {value}" for column, value in claim.group.items()]
         found[f"{' '.join(of)} in {_unnamed(claim.path, names)}"] = f"{claim.value} ({claim.verdict})"
     return found
+
+
+def _hypotheses(run: RunRecord) -> dict[str, str]:
+    """By their claims: two runs number theirs as they come."""
+    held = run.answer.hypotheses if run.answer else hypotheses_of(run)
+    return {
+        shorten(one.claim, _TEXT_CHARS): f"{one.status} ({one.confidence}; {len(one.evidence_for)} for, "
+        f"{len(one.evidence_against)} against)"
+        for one in held
+    }
 
 
 def _artifacts(run: RunRecord, names: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,9 @@ from outcrop.attaching import read_attachments, to_attach
 from outcrop.budget import Budget, Ceiling
 from outcrop.dispatch import DispatchWork, new_dispatch_id
 from outcrop.events import Watcher, both, harmless, nobody
+from outcrop.gaps.deciding import Gaps, OnGap
+from outcrop.gaps.installing import PackageStore
+from outcrop.gaps.resuming import resumed
 from outcrop.gateway import Gateway
 from outcrop.hands import Hands
 from outcrop.history import History
@@ -32,17 +35,19 @@ from outcrop.ledger import RunLedger, Terms, check_prices
 from outcrop.models import ModelTable
 from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
+from outcrop.outside.servers import OutsideServers, check_installed
 from outcrop.pins import CurrentPins, Pins
 from outcrop.places import Places
 from outcrop.properties import IsolationSet
 from outcrop.rates import RateGovernor
 from outcrop.records import Entry
 from outcrop.runs import RunFolder, new_run
+from outcrop.telemetry import Providers, Telemetry, open_telemetry
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, PoolBusyError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
-from outcrop_schemas.protocol import ToolCall
+from outcrop_schemas.protocol import ToolCall, WindowSettings
 from outcrop_specialists.context.skills import find_skills
 from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.roles import get_role
@@ -78,6 +83,16 @@ class Shared:
     backend: str
     """Where specialists are started."""
 
+    telemetry: Telemetry
+
+    @property
+    def is_local(self) -> bool:
+        """Whether that is this machine."""
+        return self.backend == LOCAL
+
+    packages: PackageStore
+    """What was installed for specialists of this workspace."""
+
     @classmethod
     @asynccontextmanager
     async def opened(
@@ -90,21 +105,25 @@ class Shared:
         budget: Budget | None = None,
         terms: Terms | None = None,
         backend: str = LOCAL,
+        providers: Providers | None = None,
     ) -> AsyncIterator[Shared]:
         """Hold the workspace, with places for `workers` specialists and `model_calls` model calls at a time.
 
         `launcher` is one of your own, or `auto`, `nursery` or `cold`. `budget` is that of the models' settings where
         none is given, `terms` their prices. `backend` says where specialists are started: `local`, or `dask:ADDRESS`
-        of a cluster, which then says how many, up to `workers` where that is given. Raises UsageError, WorkspaceError,
-        ClusterError.
+        of a cluster, which then says how many, up to `workers` where that is given. `providers` are an application's
+        own for telemetry. Raises UsageError, WorkspaceError, ClusterError.
         """
         settings = models.settings
         budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
         terms = terms or Terms(settings.price_list(), models.is_free)
         check_prices(budget.ceiling, terms.prices, models.paid_names())
+        check_installed(settings.mcp)
         if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
         async with AsyncExitStack() as stack:
+            telemetry = open_telemetry(settings, providers)
+            stack.push_async_callback(telemetry.close)
             workspace.hold()
             stack.callback(workspace.release)
             if backend == LOCAL:
@@ -138,6 +157,8 @@ class Shared:
                 {skill.name: skill.description for skill in found},
                 problems,
                 backend,
+                telemetry,
+                PackageStore(workspace.home),
             )
 
 
@@ -153,13 +174,16 @@ class Desk:
         state: Mapping[StateField, Any] | None = None,
         *,
         is_proof_told: bool = False,
+        on_gap: OnGap | None = None,
     ) -> None:
         self.shared, self.folder, self.journal = shared, folder, journal
         self.watcher = harmless(watcher)
         self.history = History()
         self._state = state or {}
         self.ledger = RunLedger(shared.budget, shared.terms, self.note)
-        self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger)
+        self.spans = shared.telemetry.of_run(folder.run_id)
+        self.gateway = Gateway(shared.models, folder, shared.governor, ledger=self.ledger, spans=self.spans)
+        self.outside = OutsideServers(shared, folder, self.note)
         self._services = Services(
             shared.workspace,
             folder,
@@ -169,7 +193,17 @@ class Desk:
             shared.launcher,
             shared.proof,
             shared.hands,
+            Gaps(
+                shared.packages,
+                folder.gaps,
+                shared.models.settings.gaps,
+                self.note,
+                self.watcher,
+                on_gap,
+                is_local=shared.backend == LOCAL,
+            ),
             self.watcher,
+            self.spans,
         )
         self._count, self._is_proof_told = 0, is_proof_told
 
@@ -181,8 +215,12 @@ class Desk:
         data: Sequence[str] = (),
         watcher: Watcher = nobody,
         attach: Sequence[str] = (),
+        on_gap: OnGap | None = None,
     ) -> Desk:
-        """Open a new run and record what it is about. Raises WorkspaceError, JournalError."""
+        """Open a new run and record what it is about; `on_gap` answers for the user where a package is missing.
+
+        Raises WorkspaceError, JournalError.
+        """
         files = {"data": await shared.hands.do(hashes, shared.workspace, data)}
         if attach:
             files["attach"] = await shared.hands.do(hashes, shared.workspace, attach)
@@ -195,13 +233,19 @@ class Desk:
         folder.describe({**body, "isolation": _told(proved.of("cold"))} if proved else body)
         shared.proof.begin()
         state: dict[StateField, Any] = {"run_objective": about.get("objective"), "memory": about.get("memory")}
-        return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None)
+        return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None, on_gap=on_gap)
 
     async def close(self) -> None:
-        """Write down what was proved of the isolation, and close the journal."""
+        """End the outside servers, write down what was proved of the isolation, close the journal, write the report."""
         try:
+            await self.outside.close()
+            more: dict[str, Any] = {}
             if not self._is_proof_told:
-                self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
+                more["isolation"] = _told(await self.shared.proof.get())
+            if packages := self.shared.packages.folders():
+                more["packages"] = [folder.name for folder in packages]
+            if more:
+                self.folder.describe({**self.folder.about(), **more})
         except (WorkspaceError, OSError) as error:
             # A full disk, or a folder that was taken away; every outcome of the run has it too.
             _log.warning("%s", error)
@@ -209,6 +253,14 @@ class Desk:
             await self.ledger.close()
         finally:
             await self.journal.close()
+        if self.shared.models.settings.report:
+            await self._report()
+
+    async def _report(self) -> None:
+        """The page about this run. It is read from the record, which is whole by now."""
+        from outcrop.report.writing import report_at_end
+
+        await self.shared.hands.do(report_at_end, self.folder)
 
     def order(
         self,
@@ -225,9 +277,13 @@ class Desk:
         pins: Mapping[str, str] | None = None,
         current_pins: CurrentPins | None = None,
         attach: Sequence[str | Path] = (),
+        call: ToolCall | None = None,
+        window: WindowSettings | None = None,
+        hypotheses: Mapping[str, str] | None = None,
     ) -> Order:
-        """A checked order; of the run's state it has what the specialist's view has. Raises UsageError, PathError."""
-        view = get_role(specialist).view if command is None else OF_THE_WORK - {"skills"}
+        """A checked order; of the run's state it has what the specialist's view has. With `call` the specialist is not
+        an agent, but runs that tool at once. Raises UsageError, PathError."""
+        view = get_role(specialist).view if command is None and call is None else OF_THE_WORK - {"skills"}
         for name in require:
             if name not in ISOLATION_PROPERTIES:
                 raise UnknownNameError("isolation property", name, known=ISOLATION_PROPERTIES)
@@ -242,6 +298,7 @@ class Desk:
             "pins": Pins(pins).as_dict(),
             "skills": self.shared.skills,
             "attachments": to_attach(self.shared.workspace, attach),
+            "hypotheses": hypotheses,
             "history": self.history.render() if "history" in view else None,
         }
         given = seen(state, view)
@@ -260,15 +317,21 @@ class Desk:
             skills=given.pop("skills", {}),
             attach=given.pop("attachments", ()),
             seen=given,
+            call=call,
+            window=window,
         )
 
     async def dispatch(self, order: Order) -> Outcome:
         """Wait for a free place, then do the work. Cancelling the caller ends the work and records it as cancelled.
 
-        Where its node was lost, and the settings allow it, it is done again by a dispatch of its own.
+        Where its node was lost, and the settings allow it, it is done again by a dispatch of its own; so it is where a
+        package that it lacked was installed.
         """
         call = partial(self.call_tool, timeout=order.timeout_seconds)
         order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
+        if order.needs_model:
+            # Before its own time begins: a server may take long to start.
+            order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
         while True:
             async with self._place(order.until) as on_launched:
                 if order.until is not None:
@@ -278,6 +341,9 @@ class Desk:
                 services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
                 work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
                 outcome = await self._see_through(work)
+            if work.installed:
+                order = resumed(order, outcome, work.installed)
+                continue
             if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))
@@ -288,11 +354,17 @@ class Desk:
         arguments: Mapping[str, Any],
         reader: str = LEAD_HANDS,
         timeout: float = limits.DISPATCH_SECONDS,
+        window: WindowSettings | None = None,
     ) -> Outcome:
         """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal. The
-        answer is for the window of `reader`. Such a tool only reads: where its node is lost it is run again."""
+        answer is for `window`, or that of `reader`. Such a tool only reads: where its node is lost it is run again."""
         order = Order(
-            reader, f"call {tool}", call=ToolCall(tool=tool, arguments=dict(arguments)), timeout_seconds=timeout
+            reader,
+            f"call {tool}",
+            call=ToolCall(tool=tool, arguments=dict(arguments)),
+            is_aside=True,
+            window=window,
+            timeout_seconds=timeout,
         )
         while True:
             async with self._place() as on_launched:
@@ -315,8 +387,9 @@ class Desk:
         """
         within = None if until is None else until - time.monotonic()
         try:
-            async with asyncio.timeout(within):
-                await self.shared.places.acquire()
+            with self.spans.waiting():
+                async with asyncio.timeout(within):
+                    await self.shared.places.acquire()
         except TimeoutError:
             raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
         with ExitStack() as place:

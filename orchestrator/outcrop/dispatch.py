@@ -20,13 +20,15 @@ from outcrop.cap import cap_outcome, cap_results
 from outcrop.due import Due
 from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted
 from outcrop.figures import valid_claims
+from outcrop.gaps.deciding import Decision
+from outcrop.gaps.installing import Installed
 from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Child, LaunchKind, LaunchSpec
 from outcrop.launching.environment import as_text, environment_for, signal_name
 from outcrop.order import Order, Services
 from outcrop.policy import build_policy
-from outcrop.properties import IsolationSet, alternatives_of, of_launch, unproven
+from outcrop.properties import IsolationSet, alternatives_of, of_launch, unproven, with_outside
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
 from outcrop.stream import StreamScanner
@@ -36,6 +38,7 @@ from outcrop_schemas.errors import LaunchError, NodeLostError, SpillError, Works
 from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
 from outcrop_schemas.protocol import Completion, Dispatch, DispatchLimits, ModelChannel, WindowSettings
 from outcrop_specialists.guard.supervisor import CHANNEL_FD
+from outcrop_specialists.packages import PACKAGES
 from outcrop_specialists.reading.address import MARK
 
 
@@ -55,6 +58,9 @@ class DispatchWork:
         self._due = Due(order, self._watch.clock)
         self._hurry = threading.Event()
         self._launching: asyncio.Task[Child] | None = None
+        self._deciding: asyncio.Task[Decision | None] | None = None
+        self.installed: Installed | None = None
+        """What it lacked and is there now: its work is to be taken up again."""
         self._is_settled = False
         self._granted: list[Path] = []
         self._since_ns = 0
@@ -68,7 +74,7 @@ class DispatchWork:
 
     @property
     def _window(self) -> WindowSettings:
-        return self._services.gateway.models.window(self._order.specialist)
+        return self._order.window or self._services.gateway.models.window(self._order.specialist)
 
     @property
     def is_lost(self) -> bool:
@@ -80,11 +86,19 @@ class DispatchWork:
         self._due.cancel()
         self._hurry.set()
         self._watch.cancel()
+        if self._deciding:
+            self._deciding.cancel()
         if self._launching:
             self._loop.call_later(self._due.seconds_to_start(), self._launching.cancel)
 
     async def run(self) -> Outcome:
         """Do it. Raises JournalError when the run's record cannot be kept; the work's own faults are in the outcome."""
+        with self._services.spans.dispatch(self._order, self._id) as span:
+            outcome = await self._done()
+            span.ended(outcome)
+        return outcome
+
+    async def _done(self) -> Outcome:
         started_at = now()
         self._due.begin()
         try:
@@ -95,8 +109,25 @@ class DispatchWork:
         if child:
             await self._watch_to_the_end(child)
         outcome = await self._settle(started_at)
+        if self._order.call is None and outcome.gap and not self._due.is_cancelled:
+            outcome = await self._about_gap(outcome)
         await self._record_end(outcome)
         return outcome
+
+    async def _about_gap(self, outcome: Outcome) -> Outcome:
+        """What it lacked is decided about, and installed where that is allowed; else the outcome says why not."""
+        self._deciding = asyncio.create_task(self._services.gaps.decided(outcome, self._order.resumes))
+        try:
+            decision = await self._deciding
+        except asyncio.CancelledError:
+            if not self._due.is_cancelled:
+                raise
+            return outcome
+        if decision is None:
+            return outcome
+        self.installed = decision.installed
+        said = decision.told or f"it was taken up again: {decision.installed} is installed now"
+        return cap_outcome(outcome.model_copy(update={"warnings": [said, *outcome.warnings]}))
 
     async def _launched(self) -> Child | None:
         """The started process; None where it could not be started, or not in time."""
@@ -119,7 +150,7 @@ class DispatchWork:
         return None
 
     async def _record_start(self) -> None:
-        if self._order.call:
+        if self._order.is_aside:
             return
         body = {
             "specialist": self._order.specialist,
@@ -128,9 +159,12 @@ class DispatchWork:
             "context": self._order.given_context,
             "command": as_text(self._order.command) if self._order.command else None,
             "timeout_s": self._order.timeout_seconds,
+            **({"call": self._order.call.model_dump()} if self._order.call else {}),
             **({"again_for": list(self._order.lost)} if self._order.lost else {}),
+            **({"resumes": list(self._order.resumes)} if self._order.resumes else {}),
             **({"attach": list(self._order.attach)} if self._order.attach else {}),
             **({"attached": list(self._order.attached.handles)} if self._order.attach else {}),
+            **({"outside": self._order.outside.handle} if self._order.outside.handle else {}),
             **({"turns": self._turns, "window": self._window.model_dump()} if self._order.needs_model else {}),
         }
         await self._services.journal.append("start", self._id, body)
@@ -138,7 +172,7 @@ class DispatchWork:
         self._services.watcher(DispatchStarted(self._id, self._order.specialist, self._order.objective))
 
     async def _record_end(self, outcome: Outcome) -> None:
-        if self._order.call:
+        if self._order.is_aside:
             return
         body = outcome.model_dump(mode="json")
         await self._services.journal.append("end", self._id, body)
@@ -167,7 +201,9 @@ class DispatchWork:
         if self._order.needs_model:
             ours, theirs = socket.socketpair()
             pins = self._order.current_pins or (lambda: self._order.pins)
-            self._line = self._services.gateway.line(self._id, self._order.specialist, self._watch.clock, pins)
+            self._line = self._services.gateway.line(
+                self._id, self._order.specialist, self._watch.clock, pins, self._order.outside
+            )
             self._serving = asyncio.create_task(self._line.serve(ours))
         try:
             spec = replace(self._spec(folders, scratch, theirs), bubblewrap=await self._services.proof.bubblewrap())
@@ -203,10 +239,14 @@ class DispatchWork:
             identities={str(folder): identity for folder, identity in folders.items()},
             needed=alternatives_of(self._order.require),
         )
+        packages = [str(folder) for folder in self._services.gaps.folders()]
+        policy["readable"] += packages
+        given = {PACKAGES: os.pathsep.join(packages)} if packages else {}
+        extra = {**given, **self._services.spans.carrier(), **self._order.environment}
         return LaunchSpec(
             argv=command,
             request=self._request(str(workspace.folder / "results"), has_channel=channel is not None),
-            environment=environment_for(scratch, caches[0] / "matplotlib" if caches else None, self._order.environment),
+            environment=environment_for(scratch, caches[0] / "matplotlib" if caches else None, extra),
             folder=scratch,
             policy=policy,
             memory_bytes=limits.DISPATCH_MEMORY_BYTES,
@@ -233,8 +273,11 @@ class DispatchWork:
                 turns=self._turns,
                 window=self._window,
             ),
-            model_channel=ModelChannel(fd=CHANNEL_FD) if has_channel else None,
+            model_channel=ModelChannel(fd=CHANNEL_FD, tools_told=self._services.spans.tells_tools)
+            if has_channel
+            else None,
             call=self._order.call,
+            outside=list(self._order.outside.tools),
         )
         return wire.dumps(request.model_dump(mode="json")) + b"\n"
 
@@ -260,6 +303,7 @@ class DispatchWork:
         status = status_of(seen)
         again = [f"it was done again for {', '.join(self._order.lost)}: lost with its node"] if self._order.lost else []
         warnings = again + warnings_of(seen) + (self._line.warnings if self._line else [])
+        warnings += self._order.outside.problems
         fields: dict[str, Any] = (
             _from_completion(completion) if completion else {"results": self._partial_findings(warnings)}
         )
@@ -292,8 +336,8 @@ class DispatchWork:
         )
         # Callbacks tie this object into a cycle, which waits for the collector; large results must not wait with it.
         self._scanner.valid = self._seen.scanner.valid = None
-        # The lead's own tool calls are bounded as tool results are, not as a specialist's results.
-        return cap_outcome(outcome) if self._order.call is None else outcome
+        # The orchestrator's own tool calls are bounded as tool results are, not as a specialist's results.
+        return outcome if self._order.is_aside else cap_outcome(outcome)
 
     async def _verified(self, completion: Completion) -> tuple[list[VerifiedArtifact], list[str]]:
         """What there is of the artifacts, and what is to be said; what cannot be read in time is said so."""
@@ -338,7 +382,8 @@ class DispatchWork:
             return unproven("it was not started")
         try:
             async with asyncio.timeout(self._due.seconds_to_settle()):
-                return of_launch(child.proved or await self._services.proof.get(child.kind), child.layers)
+                found = of_launch(child.proved or await self._services.proof.get(child.kind), child.layers)
+                return with_outside(found, self._order.outside.networked)
         except TimeoutError:
             return unproven("the probe had not ended when this did")
 

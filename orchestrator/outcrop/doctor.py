@@ -20,7 +20,7 @@ from outcrop.models.anthropic.names import has_credentials
 from outcrop.properties import IsolationSet, unproven
 from outcrop.settings import Settings, effective
 from outcrop.workspace import Workspace
-from outcrop_schemas.errors import LaunchError, UsageError, WorkspaceBusyError, WorkspaceError
+from outcrop_schemas.errors import LaunchError, MissingExtraError, UsageError, WorkspaceBusyError, WorkspaceError
 from outcrop_specialists.guard.kernel import hide_from_others
 
 _NURSERY_SECONDS = 60.0
@@ -135,6 +135,27 @@ def _processes() -> Check:
     return Check("processes", False, "this system has no pidfd; Outcrop needs Linux 5.3 or later")
 
 
+def _outside(settings: Settings, workspace: Path) -> Iterator[Check]:
+    """The servers of outcrop.toml: what talks to them, whether their programs are there, what they may."""
+    from outcrop.outside.launch import resolved
+    from outcrop.outside.servers import check_installed
+
+    try:
+        check_installed(settings.mcp)
+    except MissingExtraError as error:
+        yield Check("outside servers", False, str(error))
+    for name, server in settings.mcp.items():
+        network = (
+            "IT HAS THE NETWORK: what specialists tell it may leave this machine" if server.network else "no network"
+        )
+        try:
+            program = resolved(server.command, workspace)[0]
+        except LaunchError as error:
+            yield Check(f"outside server {name}", False, str(error))
+        else:
+            yield Check(f"outside server {name}", True, f"{program}, confined as a COMMAND; {network}")
+
+
 def _settings(folder: str | Path) -> Iterator[Check]:
     """What is set, the models that would be asked, and what they cost."""
     try:
@@ -145,6 +166,7 @@ def _settings(folder: str | Path) -> Iterator[Check]:
         return
     said = [f"{name} = {value}" for name, value, origin in effective(settings) if origin == "set"]
     yield Check("settings", True, "; ".join(said) or "all as they come")
+    yield from _outside(settings, Path(folder).absolute())
     names = ", ".join(f"{role}: {name}" for role, name in models.names().items())
     paid, prices = models.paid_names(), settings.price_list()
     if not paid:

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from outcrop_schemas.errors import UsageError
 
 PREFIX, DELIMITER = "OUTCROP_", "__"
-# What tests, scripts and our own processes say to each other.
-_NO_SETTINGS = {"CONFINEMENT", "LONG", "ROUNDS", "SEED"}
+# What tests, scripts and our own processes say to each other, and a secret, which no list of settings shows.
+_NO_SETTINGS = {"CONFINEMENT", "LONG", "MCP_TOKEN", "PACKAGES", "ROUNDS", "SEED"}
 
 
 def check_variables(environment: Mapping[str, str], fields: Iterable[str], tables: Mapping[str, Iterable[str]]) -> None:

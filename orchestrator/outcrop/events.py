@@ -36,13 +36,31 @@ class DispatchEnded:
 
 @dataclass(frozen=True)
 class LeadTurn:
-    """The lead has been asked for its n-th turn."""
+    """The lead is asked for its n-th turn; what it read, wrote and spent before."""
 
     number: int
+    tokens: int = 0
+    usd: str = "0"
+
+
+@dataclass(frozen=True)
+class GapAsked:
+    """The user is asked whether a package may be installed; until `GapDecided` the terminal is theirs."""
+
+    dispatch_id: str
+    requirement: str
+
+
+@dataclass(frozen=True)
+class GapDecided:
+    """The user has answered."""
+
+    dispatch_id: str
+    requirement: str
 
 
 _log = logging.getLogger(__name__)
-Event = DispatchStarted | DispatchProgress | DispatchEnded | LeadTurn
+Event = DispatchStarted | DispatchProgress | DispatchEnded | LeadTurn | GapAsked | GapDecided
 Watcher = Callable[[Event], None]
 
 

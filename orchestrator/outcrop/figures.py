@@ -33,7 +33,13 @@ def valid_claims(given: Sequence[Any]) -> tuple[list[Claim], list[str]]:
 
 def texts_of(answer: RunOutcome) -> dict[str, str]:
     """The texts of an answer in which figures count, by their names."""
-    return {"summary": answer.summary, **{f"findings[{n}]": text for n, text in enumerate(answer.findings)}}
+    evidence = {
+        f"hypotheses[{held.id}].{side}[{n}]": entry.text
+        for held in answer.hypotheses
+        for side in ("evidence_for", "evidence_against")
+        for n, entry in enumerate(getattr(held, side))
+    }
+    return {"summary": answer.summary, **{f"findings[{n}]": text for n, text in enumerate(answer.findings)}, **evidence}
 
 
 def claims_behind(texts: Mapping[str, str], own: Sequence[Claim], outcomes: Sequence[Outcome]) -> list[Claim]:

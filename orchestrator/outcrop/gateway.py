@@ -13,6 +13,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,15 +25,18 @@ from outcrop.exchanges import UNUSED, WHOLE_RESULTS, ExchangeWriter
 from outcrop.fallback import Falling
 from outcrop.models import Model, ModelTable
 from outcrop.models.remote import HearsNothing, RemoteModel
+from outcrop.outside.servers import NOTHING, Offered
 from outcrop.pins import CurrentPins, check_pins, no_pins
 from outcrop.queue_clock import QueueClock as QueueClock
 from outcrop.rates import RateGovernor
 from outcrop.retry import RetryPolicy, with_retries
 from outcrop.room import Room
 from outcrop.runs import RunFolder
+from outcrop.telemetry import SILENT_RUN, SILENT_SPAN, RunSpans
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import JournalError, ModelError
+from outcrop_schemas.errors import JournalError, ModelError, OutsideError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
+from outcrop_schemas.protocol import TOLD, OutsideCall
 
 _CHARS_PER_TOKEN = 3
 # What a specialist may say about a request beside it.
@@ -41,10 +45,19 @@ _log = logging.getLogger(__name__)
 
 
 class Line:
-    """One agent's line to its model: asks, records, counts."""
+    """One agent's line to its model, and to the outside tools that it is offered: asks, records, counts."""
 
-    def __init__(self, gateway: Gateway, agent_id: str, role: str, clock: QueueClock, pins: CurrentPins) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        agent_id: str,
+        role: str,
+        clock: QueueClock,
+        pins: CurrentPins,
+        outside: Offered = NOTHING,
+    ) -> None:
         self._gateway, self._agent_id, self._role, self._clock, self._pins = gateway, agent_id, role, clock, pins
+        self._outside = outside
         self._writer = ExchangeWriter(gateway.folder.exchanges / f"{agent_id}.jsonl", gateway.blocks)
         self._asked_at, self._bytes_before = 0.0, 0
         self._falling = Falling(gateway.models, role, agent_id)
@@ -54,6 +67,7 @@ class Line:
         self._request_id: str | None = None
         self._is_out = False
         self._room = Room(gateway.models, role)
+        self._span, self._tools_told = SILENT_SPAN, 0
         self.usage = Usage()
         self.turns = 0
 
@@ -144,9 +158,14 @@ class Line:
 
     async def _from(self, model: Model, request: ModelRequest) -> ModelResponse:
         asked = self._falling.fitted(request)
-        if isinstance(model, RemoteModel):
-            return await self._from_afar(model, asked)
-        return await self._from_here(model, asked)
+        spent = partial(self._gateway.ledger.spent_by, self._agent_id)
+        with self._gateway.spans.chat(self._agent_id, model, asked, spent) as self._span:
+            if isinstance(model, RemoteModel):
+                response = await self._from_afar(model, asked)
+            else:
+                response = await self._from_here(model, asked)
+            self._span.answered(response)
+            return response
 
     async def _from_here(self, model: Model, request: ModelRequest) -> ModelResponse:
         """A turn of a model in this process: one attempt, reserved where it is not free."""
@@ -163,6 +182,7 @@ class Line:
                 if not self._falling.is_free:
                     self._parameters = {"max_tokens": request.max_tokens}
                 self._is_out = True
+                self._span.sent(self._parameters)
                 response = await asked(model, self.model_name, request)
                 self._is_out = False
             known = response.counted_usage()
@@ -214,6 +234,7 @@ class Line:
             else:
                 error.retryable = False
             self._failed.append(self._failure(model.name, error))
+            self._span.attempt_failed(self._failed[-1])
             # The wait for the next attempt begins.
             self._clock.start()
             raise
@@ -224,6 +245,7 @@ class Line:
         settings: Callable[[ModelRequest], wire.Json] | None = getattr(model, "settings", None)
         self._parameters = settings(request) if settings else {"max_tokens": request.max_tokens}
         self._request_id, self._is_out = None, True
+        self._span.sent(self._parameters)
 
     def heard(self, headers: Mapping[str, str]) -> None:
         """The answer to what is out has begun."""
@@ -246,6 +268,9 @@ class Line:
         reader, writer = await asyncio.open_unix_connection(sock=end, limit=limits.MODEL_LINE_BYTES)
         try:
             while line := await reader.readline():
+                if line.startswith(TOLD):
+                    self._tool_told(line)
+                    continue
                 writer.write(wire.dumps(await self._answer(line)) + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.LimitOverrunError):
@@ -258,6 +283,16 @@ class Line:
     def close(self) -> None:
         self._writer.close()
 
+    def _tool_told(self, line: bytes) -> None:
+        """A tool call in the specialist's process, for telemetry; nothing depends on it."""
+        self._tools_told += 1
+        if self._tools_told > limits.TELEMETRY_TOOLS:
+            return
+        try:
+            self._gateway.spans.tool_elsewhere(wire.loads(line)["span"])
+        except ValueError as error:
+            _log.debug("%s told of a tool call what is no JSON: %s", self._agent_id, error)
+
     async def _answer(self, line: bytes) -> wire.Json:
         number = None
         try:
@@ -266,10 +301,16 @@ class Line:
             if "count_tokens" in message:
                 request = ModelRequest.model_validate(message["count_tokens"])
                 return {"id": number, "response": {"input_tokens": len(request.as_bytes()) // _CHARS_PER_TOKEN}}
+            if "outside" in message:
+                # Its time limit is its own, and it is part of the work: the clock of the dispatch goes on.
+                called = await self._outside.call(OutsideCall.model_validate(message["outside"]))
+                return {"id": number, "result": called.model_dump(mode="json")}
             asked = {**message["request"], **{name: message[name] for name in _ABOUT if name in message}}
             response = await self.create(ModelRequest.model_validate(asked))
         except ModelError as error:
             return _error(number, error.error_type, str(error), error.retryable)
+        except OutsideError as error:
+            return _error(number, error.kind, error.reason, False)
         except JournalError as error:
             return _error(number, "api_error", str(error), False)
         except (ValidationError, ValueError, KeyError, AttributeError) as error:
@@ -288,14 +329,23 @@ class Gateway:
         *,
         ledger: Ledger = NO_LEDGER,
         retry: RetryPolicy | None = None,
+        spans: RunSpans = SILENT_RUN,
     ) -> None:
+        self.spans = spans
         self.models, self.folder, self.governor, self.ledger = models, folder, governor, ledger
         self.retry = retry or RetryPolicy()
         self.blocks = BlockWriter(folder.exchanges)
 
-    def line(self, agent_id: str, role: str, clock: QueueClock | None = None, pins: CurrentPins = no_pins) -> Line:
+    def line(
+        self,
+        agent_id: str,
+        role: str,
+        clock: QueueClock | None = None,
+        pins: CurrentPins = no_pins,
+        outside: Offered = NOTHING,
+    ) -> Line:
         """A line for one agent. `pins` gives the facts that every request of it must carry."""
-        return Line(self, agent_id, role, clock or QueueClock(), pins)
+        return Line(self, agent_id, role, clock or QueueClock(), pins, outside)
 
 
 def _error(number: object, kind: str, message: str, retryable: bool) -> wire.Json:

@@ -14,7 +14,7 @@ from typing import Any
 from outcrop.exchanges import read_exchanges
 from outcrop.playback import answers_in
 from outcrop.recovery import RunRecord
-from outcrop.settings import LEAD
+from outcrop.settings import CHAT, LEAD
 from outcrop.text import shorten
 from outcrop_schemas import wire
 from outcrop_schemas.journal import JournalRecord
@@ -86,7 +86,9 @@ def lines(
 def agents(run: RunRecord, dispatch: str | None = None) -> list[str]:
     """The agents whose turns are recorded, the lead first, then dispatches as they began."""
     begun = [entry.id for entry in run.records.entries if entry.type == "start"]
-    return [dispatch] if dispatch is not None else [LEAD, *begun]
+    if dispatch is not None:
+        return [dispatch]
+    return [CHAT if run.about.get("kind") == CHAT else LEAD, *begun]
 
 
 def tool_calls(run: RunRecord, agent: str) -> list[ToolCall]:
@@ -105,7 +107,9 @@ def tool_calls(run: RunRecord, agent: str) -> list[ToolCall]:
 def _line(record: JournalRecord) -> Line | None:
     body = record.body
     if record.type == "run":
-        return Line(record.at, LEAD, f"begins a {body.get('kind', 'run')}", _short(body.get("objective") or ""))
+        kind = body.get("kind", "run")
+        said = body.get("objective") or ""
+        return Line(record.at, CHAT if kind == CHAT else LEAD, f"begins a {kind}", _short(said))
     if record.type == "start":
         return Line(record.at, record.id, f"begins: {body['specialist']}", _short(body["objective"]))
     if record.type == "end":
@@ -116,6 +120,11 @@ def _line(record: JournalRecord) -> Line | None:
     if kind == "answer":
         outcome = body["outcome"]
         return Line(record.at, LEAD, "answers", _short(outcome["summary"]), outcome["status"])
+    if kind == "chat_answer":
+        answered = body["answered"]
+        return Line(record.at, CHAT, "answers", _short(answered["answer"]), answered["status"])
+    if kind == "chat_tool":
+        return Line(record.at, CHAT, f"given back: {body['name']}", _short(body["content"]), "error" * _is_error(body))
     if kind == "turn":
         return Line(record.at, LEAD, f"turn {body['number']}", "")
     if kind == "lead_tool":
@@ -126,6 +135,10 @@ def _line(record: JournalRecord) -> Line | None:
     # A settled call names its agent in its own name: `AGENT/NUMBER`.
     agent = str(body.get("agent") or "") or str(body.get("call") or "").rpartition("/")[0] or LEAD
     return Line(record.at, agent, kind.replace("_", " "), _short(text), "error" * is_wrong)
+
+
+def _is_error(body: Mapping[str, Any]) -> bool:
+    return bool(body.get("is_error"))
 
 
 def _event_text(body: Mapping[str, Any]) -> str:

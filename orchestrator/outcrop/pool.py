@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -18,21 +18,27 @@ from outcrop.background import FORKED, SyncFace
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.draining import UnderWay, on_signals
 from outcrop.events import Event, Watcher, both, nobody
+from outcrop.gaps.deciding import OnGap
 from outcrop.history import render_history
 from outcrop.launching import Launcher
 from outcrop.launching.nursery import choose_launcher
 from outcrop.launching.unconfined import UnconfinedLauncher
 from outcrop.many import Work, as_completed, events_of, in_order
 from outcrop.models import ModelChoice, ModelTable
+from outcrop.order import Order
 from outcrop.places import Places
 from outcrop.records import read
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
 from outcrop.statistics import Call, Statistics
+from outcrop.telemetry import Providers, Workflow
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PoolBusyError, PoolClosedError, UsageError
 from outcrop_schemas.outcome import Outcome
+
+if TYPE_CHECKING:
+    from outcrop.telemetry import MeterProvider, TracerProvider
 
 
 class Pool(SyncFace):
@@ -43,7 +49,10 @@ class Pool(SyncFace):
     pool to threads, through `dispatch_sync`.
     With `queue` no more than so many calls may wait for a worker: further ones raise PoolBusyError at once.
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists, as many as its nodes have threads.
+    `on_gap` is asked whether a package that a specialist lacks may be installed; without it only the allow-list counts.
     `unconfined` leaves out every layer of confinement but the limits; the outcomes say so.
+    `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry: the work is told to
+    them, beneath the span that is active where `dispatch` is called, else beneath one of the pool.
     Opening raises ClusterError, WorkspaceError (WorkspaceBusyError where another run holds the workspace).
     """
 
@@ -59,6 +68,9 @@ class Pool(SyncFace):
         unconfined: bool = False,
         queue: int | None = None,
         backend: str = LOCAL,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        on_gap: OnGap | None = None,
     ) -> None:
         self._workspace, self._watcher = Workspace(workspace), watcher
         self._queue = None if queue is None else arguments.whole("queue", queue, 0)
@@ -67,7 +79,9 @@ class Pool(SyncFace):
         self._asked_workers, self._backend = self._settings.chosen_workers(asked), backend
         if unconfined and backend != LOCAL:
             raise UsageError("unconfined is for specialists that are started here, and does not go with a backend")
-        self._choice = model
+        self._providers = Providers(tracer_provider, meter_provider)
+        self._workflow = Workflow()
+        self._choice, self._on_gap = model, on_gap
         self._places: Places | None = None
         self._launcher, self._is_unconfined = launcher, unconfined
         self._desk: Desk | None = None
@@ -94,14 +108,19 @@ class Pool(SyncFace):
                     self._settings.model_calls,
                     launcher,
                     backend=self._backend,
+                    providers=self._providers,
                 )
             )
+            self._workflow = shared.telemetry.workflow("outcrop.pool")
+            stack.callback(self._workflow.end)
             self._places = shared.places
             self._desk = await Desk.open(
                 shared,
                 {"kind": "pool", "objective": None, "unconfined": self._is_unconfined},
                 watcher=both(self._statistics.take, self._watcher),
+                on_gap=self._on_gap,
             )
+            self._workflow.known_as(self._desk.folder.run_id)
             self._home = os.getpid(), asyncio.get_running_loop()
             stack.push_async_callback(self._desk.close)
             self._opened = stack.pop_all()
@@ -168,7 +187,11 @@ class Pool(SyncFace):
                     pins=pins,
                     attach=attach,
                 )
-                return await self._under_way.follow(self._open_desk().dispatch(call.bound(order)))
+                return await self._seen_through(call.bound(order))
+
+    async def _seen_through(self, order: Order) -> Outcome:
+        with self._workflow.above():
+            return await self._under_way.follow(self._open_desk().dispatch(order))
 
     @property
     def _workers(self) -> int:
@@ -210,7 +233,7 @@ class Pool(SyncFace):
                     return None
                 order = self._taking_desk().order(**work.arguments())
                 try:
-                    return await self._under_way.follow(self._open_desk().dispatch(call.bound(order)))
+                    return await self._seen_through(call.bound(order))
                 except asyncio.CancelledError:
                     task = asyncio.current_task()
                     if not self._is_draining or (task and task.cancelling()):

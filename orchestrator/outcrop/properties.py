@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from outcrop_schemas import limits
@@ -55,6 +55,15 @@ def of_launch(proved: IsolationSet, layers: Mapping[str, str]) -> IsolationSet:
             one = Isolation(active=False, by=f"it was proved, but not taken for this launch: {said}", proof=one.proof)
         found[name] = one
     return found
+
+
+def with_outside(found: IsolationSet, networked: Sequence[str]) -> IsolationSet:
+    """What holds of the network where a specialist may call these servers, which have it by the user's word."""
+    denied = found["network_denied"]
+    if not networked or not denied.active:
+        return found
+    told = f"{denied.by}; but it may call what has the network by outcrop.toml: {', '.join(networked)}"
+    return {**found, "network_denied": Isolation(active=False, by=told, proof=denied.proof)}
 
 
 def unproven(reason: str) -> IsolationSet:

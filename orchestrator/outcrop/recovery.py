@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from outcrop.journal import Journal, now
-from outcrop.records import Damage, Records, read
+from outcrop.records import Damage, Entry, Records, read
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord
@@ -45,15 +45,20 @@ class RunRecord:
         yield from self.interrupted
 
     def standing(self) -> Iterator[Outcome]:
-        """Those that count: not of a dispatch that was lost with its node and done again."""
-        again = {lost for start in self.records.of("start") for lost in start.body.get("again_for", ())}
+        """Those that count: not of a dispatch that was lost with its node, or lacked a package, and was done again."""
+        again = {
+            before
+            for start in self.records.of("start")
+            for name in ("again_for", "resumes")
+            for before in start.body.get(name, ())
+        }
         return (outcome for outcome in self.each_outcome() if outcome.dispatch_id not in again)
 
     def outcome(self, dispatch_id: str) -> Outcome | None:
         """The outcome of one dispatch; None where it has not ended."""
-        end = self.records.find("end", dispatch_id)
+        end = self._ends.get(dispatch_id)
         if end is not None:
-            return Outcome.model_validate(end.body)
+            return Outcome.model_validate(self.records.at(end).body)
         return next((outcome for outcome in self.interrupted if outcome.dispatch_id == dispatch_id), None)
 
     @property
@@ -62,6 +67,14 @@ class RunRecord:
         for body in reversed(self.events("answer")):
             return RunOutcome.model_validate(body["outcome"])
         return None
+
+    @cached_property
+    def _ends(self) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        for entry in self.records.entries:
+            if entry.type == "end":
+                found.setdefault(entry.id, entry)
+        return found
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         return [record.body for record in self.records.of("event", kind)]

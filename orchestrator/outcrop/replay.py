@@ -12,22 +12,22 @@ from typing import Any
 
 from outcrop.attaching import attached_before
 from outcrop.exchanges import Exchange, read_exchanges
-from outcrop.history import History
-from outcrop.lead.agent import lead_agent, render_tail, status_of_failure
-from outcrop.lead.toolbox import digest, lead_schemas
-from outcrop.pins import Pins
-from outcrop.playback import Answers, EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
+from outcrop.lead.agent import status_of_failure
+from outcrop.lead_replay import LeadReplay, used
+from outcrop.outside.servers import offered_before
+from outcrop.playback import EndOfRecord, Playback, RecordedTools, Walked, answers_in, walk
 from outcrop.prompt_diff import PromptDifference
 from outcrop.recovery import RunRecord
+from outcrop.settings import CHAT
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, ModelError, OutcropError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.messages import ModelRequest
 from outcrop_schemas.protocol import WindowSettings
-from outcrop_specialists.agent import AgentEnd, ToolAnswer
-from outcrop_specialists.context.checkpoint import Checkpoint
+from outcrop_specialists.agent import AgentEnd
 from outcrop_specialists.context.selection.offering import FIND_TOOLS
 from outcrop_specialists.context.skills import SKILLS_KEY
+from outcrop_specialists.outside import schema_of
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.toolbox import schemas_of
 from outcrop_specialists.work import role_agent
@@ -68,10 +68,29 @@ def verify(run: RunRecord) -> list[Checked]:
     checked = [Checked("journal", 0, "; ".join(run.damage))] if run.damage else []
     if run.about.get("kind") == "run":
         checked.append(_guarded("lead", lambda: _verify_lead(run)))
+    if run.about.get("kind") == CHAT:
+        checked += _verified_chat(run)
     for start in run.records.of("start"):
-        if start.body["command"] is None:
+        # Neither a program of one's own nor a call of one tool has an agent.
+        if start.body["command"] is None and "call" not in start.body:
             checked.append(_guarded(start.id, partial(_verify_specialist, run, start)))
     return checked + _unknown_exchanges(run, {one.agent for one in checked})
+
+
+def _verified_chat(run: RunRecord) -> list[Checked]:
+    """One for all its messages: the first difference of any."""
+    from outcrop.chat.replaying import difference_of, rebuilt
+
+    def check() -> Checked:
+        prompts = 0
+        for one in rebuilt(run):
+            prompts += one.playback.compared
+            found = Checked.of(CHAT, one.playback, difference_of(one))
+            if found.difference:
+                return Checked(CHAT, prompts, f"message {one.number}: {found.difference}", found.prompt)
+        return Checked(CHAT, prompts, None)
+
+    return [_guarded(CHAT, check)]
 
 
 def lead_request(run: RunRecord) -> ModelRequest:
@@ -81,8 +100,10 @@ def lead_request(run: RunRecord) -> ModelRequest:
     shown nothing new: then it is the last request as it was sent. Of a run that was killed this is the last thing that
     its lead saw; it is never asked again. Raises JournalError where the record is damaged.
     """
+    if run.about.get("kind") == CHAT:
+        return _chat_request(run)
     try:
-        replayed = _LeadReplay(run)
+        replayed = LeadReplay(run)
         replayed.walk()
     except _DAMAGED as error:
         raise JournalError(f"{run.folder.path}: the prompt cannot be rebuilt: {_reason(error)}") from error
@@ -92,78 +113,21 @@ def lead_request(run: RunRecord) -> ModelRequest:
     return request
 
 
-class _LeadReplay:
-    """The lead of a recorded run, walking its journal: each `turn` event is the place of one prompt."""
+def _chat_request(run: RunRecord) -> ModelRequest:
+    """The last prompt of a chat: what it is shown next depends on what it is asked."""
+    from outcrop.chat.replaying import last_request
 
-    def __init__(self, run: RunRecord) -> None:
-        self._records = iter(run.records)
-        self._history, self._pins = History(), Pins(run.about.get("pins"))
-        self.turns = len(run.events("turn"))
-        self.exchanges, self.damage = _used(read_exchanges(run.folder.exchanges / "lead.jsonl"))
-        if run.is_under_way:
-            # They were read after the journal, and may be ahead of it.
-            self.exchanges = _first_turns(self.exchanges, self.turns)
-        self.playback = Playback(self.exchanges)
-        data = [entry["path"] for entry in run.about.get("data", [])]
-        window = WindowSettings.model_validate(run.about.get("window", {}))
-        tools = RecordedTools(lead_schemas(window.tools), _lead_answers(run), self.playback)
-        objective, pins, known = run.about.get("objective") or "", self._pins.as_dict(), run.about.get("known", ())
-        handles = [handle for event in run.events("attached") for handle in event["handles"]]
-        known = [*known, *attached_before(run.folder, handles)]
-        self.checkpoints: list[Checkpoint] = []
-        self.agent = lead_agent(
-            self.playback,
-            tools,
-            objective,
-            data,
-            pins,
-            self._tail,
-            _turns(run),
-            window,
-            known=known,
-            on_checkpoint=self._on_checkpoint,
-        )
-
-    async def _on_checkpoint(self, checkpoint: Checkpoint) -> None:
-        self.checkpoints.append(checkpoint)
-
-    def walk(self) -> Walked:
-        return walk(self.agent)
-
-    def _tail(self) -> list[str]:
-        for record in self._records:
-            if record.type == "event" and record.body["kind"] == "turn":
-                break
-            self._take(record)
-        return render_tail(self._pins.render(), self._history.render())
-
-    def _take(self, record: JournalRecord) -> None:
-        self._history.take(record.type, record.id, record.body)
-        if record.type == "event" and record.body["kind"] == "lead_tool" and "key" in record.body:
-            self._pins.set(record.body["key"], record.body["value"])
-
-
-def _used(exchanges: list[Exchange]) -> tuple[list[Exchange], str | None]:
-    """The exchanges whose answer the agent was given, and what is damaged of the others, which nothing compares."""
-    damaged = next((n for n, each in enumerate(exchanges, 1) if not (each.is_used or each.is_intact)), None)
-    told = None if damaged is None else f"exchange {damaged}, which was not used: the record is damaged (hash differs)"
-    return [each for each in exchanges if each.is_used], told
-
-
-def _first_turns(exchanges: list[Exchange], turns: int) -> list[Exchange]:
-    """Exchanges up to a number of turns; summaries are not counted."""
-    kept: list[Exchange] = []
-    for exchange in exchanges:
-        is_turn = "purpose" not in exchange.about
-        if is_turn and not turns:
-            break
-        turns -= is_turn
-        kept.append(exchange)
-    return kept
+    try:
+        request = last_request(run)
+    except _DAMAGED as error:
+        raise JournalError(f"{run.folder.path}: the prompt cannot be rebuilt: {_reason(error)}") from error
+    if request is None:
+        raise JournalError(f"{run.folder.path}: nothing was asked in this chat")
+    return request
 
 
 def _verify_lead(run: RunRecord) -> Checked:
-    replayed = _LeadReplay(run)
+    replayed = LeadReplay(run)
     walked = replayed.walk()
     playback = replayed.playback
     # A run that did not come to its end may have sent a prompt that has no answer, or be amid the calls of a turn.
@@ -176,11 +140,12 @@ def _verify_lead(run: RunRecord) -> Checked:
         or _lack(replayed, walked, is_finished)
         or _other_checkpoints(run, replayed, is_finished)
         or _other_answer(run, walked)
+        or _other_hypotheses(run, replayed)
     )
     return Checked.of("lead", playback, otherwise)
 
 
-def _other_checkpoints(run: RunRecord, replayed: _LeadReplay, is_finished: bool) -> str | None:
+def _other_checkpoints(run: RunRecord, replayed: LeadReplay, is_finished: bool) -> str | None:
     """The first account of a phase that is not recorded as it was made."""
     recorded = run.events("checkpoint")
     for number, made in enumerate(replayed.checkpoints):
@@ -191,7 +156,7 @@ def _other_checkpoints(run: RunRecord, replayed: _LeadReplay, is_finished: bool)
     return None
 
 
-def _lack(replayed: _LeadReplay, walked: Walked, is_finished: bool) -> str | None:
+def _lack(replayed: LeadReplay, walked: Walked, is_finished: bool) -> str | None:
     """Where the record ends too early for the lead, or the lead for the record."""
     if not replayed.playback.is_used_up:
         return f"the record goes on after prompt {replayed.playback.compared}, but {walked.says}"
@@ -220,14 +185,23 @@ def _other_answer(run: RunRecord, walked: Walked) -> str | None:
     return f"the recorded answer is not what the lead said: {', '.join(differing)}" if differing else None
 
 
+def _other_hypotheses(run: RunRecord, replayed: LeadReplay) -> str | None:
+    if run.answer is None or run.answer.status == "cancelled":
+        return None
+    if run.answer.hypotheses == replayed.hypotheses_held():
+        return None
+    return "the hypotheses of the recorded answer are not those that its dispatches and its lead made"
+
+
 def _verify_specialist(run: RunRecord, start: JournalRecord) -> Checked:
-    exchanges, damage = _used(read_exchanges(run.folder.exchanges / f"{start.id}.jsonl"))
+    exchanges, damage = used(read_exchanges(run.folder.exchanges / f"{start.id}.jsonl"))
     role = get_role(start.body["specialist"])
     context = dict(start.body["context"])
     pins = context.pop("pins", None)
     playback = Playback(exchanges)
     window = WindowSettings.model_validate(start.body.get("window", {}))
-    schemas = schemas_of(role.tools, has_skills=SKILLS_KEY in context, is_deferring=window.tools == "api")
+    outside = [schema_of(tool) for tool in offered_before(run.folder, start.body.get("outside"))]
+    schemas = schemas_of(role.tools, outside, has_skills=SKILLS_KEY in context, is_deferring=window.tools == "api")
     tools = RecordedTools([*schemas, FIND_TOOLS], answers_in(exchanges), playback)
     turns = start.body.get("turns", limits.AGENT_TURNS)
     objective, data = start.body["objective"], start.body["data"]
@@ -273,25 +247,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OutcropError):
         return str(error)
     return f"the record is damaged: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-
-
-def _turns(run: RunRecord) -> int:
-    """How many turns the lead had."""
-    return int(run.about.get("turns", limits.LEAD_TURNS))
-
-
-def _lead_answers(run: RunRecord) -> Answers:
-    """What each of the lead's calls gave, from the journal. Raises JournalError where an outcome is missing."""
-    answers: Answers = {}
-    turn = 0
-    for body in (record.body for record in run.records.of("event", "turn", "lead_tool")):
-        if body["kind"] == "turn":
-            turn += 1
-        elif body["kind"] == "lead_tool" and "dispatch_id" not in body:
-            answers[turn, body["call_id"]] = ToolAnswer(body["content"], body.get("is_error", False))
-        elif body["kind"] == "lead_tool":
-            outcome = run.outcome(body["dispatch_id"])
-            if outcome is None:
-                raise JournalError(f"the journal has no end of {body['dispatch_id']}, whose outcome the lead was given")
-            answers[turn, body["call_id"]] = ToolAnswer(digest(outcome))
-    return answers

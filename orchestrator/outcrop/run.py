@@ -7,13 +7,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outcrop import figures
 from outcrop.attaching import read_attachments, to_attach
 from outcrop.background import BackgroundLoop
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.events import LeadTurn, Watcher, nobody
+from outcrop.gaps.deciding import OnGap
 from outcrop.gateway import Line
 from outcrop.journal import now
 from outcrop.launching import Launcher
@@ -26,6 +27,7 @@ from outcrop.objective import checked_objective
 from outcrop.pins import Pins, read_pins
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.telemetry import Providers
 from outcrop.text import shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
@@ -38,6 +40,9 @@ from outcrop_specialists.context.checkpoint import Checkpoint
 from outcrop_specialists.context.skills import told_of as skills_block
 from outcrop_specialists.context.store import Store
 
+if TYPE_CHECKING:
+    from outcrop.telemetry import MeterProvider, TracerProvider
+
 LEAD = "lead"
 
 
@@ -47,6 +52,9 @@ class Run:
     `model` is a name, a Model, or a mapping of roles (`lead`, a specialist's name, `default`) to either.
     `backend` is `local`, or `dask:ADDRESS` of a cluster that starts the specialists.
     The text of the files in `attach` (of a data file its columns) stands before the lead's objective.
+    `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry: the run is told to them.
+    `on_gap` is asked whether a package that a specialist lacks may be installed; without it only the allow-list
+    counts. `asked_by` is the id of the chat that hands it the objective, for the record.
     A run is started once. Starting raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
@@ -66,6 +74,10 @@ class Run:
         backend: str = LOCAL,
         shared: Shared | None = None,
         on_open: Callable[[RunFolder], Awaitable[None]] | None = None,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        on_gap: OnGap | None = None,
+        asked_by: str | None = None,
     ) -> None:
         self._objective, self._given_data, self._given_attach = checked_objective(objective), data, attach
         self._workspace = shared.workspace if shared else Workspace(workspace)
@@ -75,7 +87,8 @@ class Run:
         # Those of the workspace hold for every run in it.
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self._watcher, self._shared = watcher, shared
-        self._on_open, self._launcher = on_open, launcher
+        self._on_open, self._launcher, self._on_gap = on_open, launcher, on_gap
+        self._providers, self._asked_by = Providers(tracer_provider, meter_provider), asked_by
         self.desk: Desk | None = None
 
     async def start(self) -> RunOutcome:
@@ -84,6 +97,7 @@ class Run:
         attach = to_attach(self._workspace, self._given_attach)
         async with AsyncExitStack() as stack:
             shared = self._shared or await self._opened(stack)
+            workflow = stack.enter_context(shared.telemetry.within("outcrop"))
             turns = shared.models.parameters(LEAD).turns
             window = shared.models.window(LEAD)
             about: dict[str, Any] = {
@@ -94,12 +108,16 @@ class Run:
                 "window": window.model_dump(),
                 "known": self._known(shared.skills, facts := Memory(self._workspace.home).relevant(self._objective)),
                 "memory": [fact.line() for fact in facts],
+                **({"asked_by": self._asked_by} if self._asked_by else {}),
             }
-            self.desk = await Desk.open(shared, about, data, self._watcher, attach)
+            self.desk = await Desk.open(shared, about, data, self._watcher, attach, self._on_gap)
             stack.push_async_callback(self.desk.close)
+            workflow.known_as(self.desk.folder.run_id, self._objective)
             if self._on_open:
                 await self._on_open(self.desk.folder)
-            return await _Work(self.desk, self._objective, data, self._pins, about["known"], attach).run()
+            outcome = await _Work(self.desk, self._objective, data, self._pins, about["known"], attach).run()
+            workflow.ended(outcome)
+            return outcome
 
     def _known(self, skills: Mapping[str, str], facts: Sequence[Remembered]) -> list[str]:
         """What the workspace brings to every objective: its skills, and what fits of what was remembered."""
@@ -108,7 +126,15 @@ class Run:
     async def _opened(self, stack: AsyncExitStack) -> Shared:
         models, calls = ModelTable(self._choice, self._settings), self._settings.model_calls
         return await stack.enter_async_context(
-            Shared.opened(self._workspace, models, self._workers, calls, self._launcher, backend=self._backend)
+            Shared.opened(
+                self._workspace,
+                models,
+                self._workers,
+                calls,
+                self._launcher,
+                backend=self._backend,
+                providers=self._providers,
+            )
         )
 
     def start_sync(self) -> RunOutcome:
@@ -133,6 +159,12 @@ class _Work:
         self._started_at, self._started = now(), time.monotonic()
 
     async def run(self) -> RunOutcome:
+        with self._desk.spans.lead(self._objective) as span:
+            outcome = await self._done()
+            span.ended(outcome)
+        return outcome
+
+    async def _done(self) -> RunOutcome:
         try:
             attached = await self._attached()
             end = await self._agent(attached).run()
@@ -171,7 +203,7 @@ class _Work:
         )
 
     def _tail(self) -> list[str]:
-        return render_tail(self._pins.render(), self._desk.history.render())
+        return render_tail(self._pins.render(), self._desk.history.render(), self._toolbox.hypotheses.render())
 
     async def _on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Record the account with what the record itself says: task, pins, dispatches and their files."""
@@ -220,6 +252,7 @@ class _Work:
             status="partial" if bad and status == "success" else status,
             warnings=warnings,
             artifacts=list(artifacts.values()),
+            hypotheses=self._toolbox.hypotheses.all(),
             dispatches=[_line(outcome) for outcome in outcomes],
             data=list(self._data),
             model=self._line.model_name,
@@ -242,7 +275,9 @@ class _RecordedTurns:
             return await self._line.create(request)
         self._count += 1
         await self._desk.note("turn", {"number": self._count})
-        self._watcher(LeadTurn(self._count))
+        used, account = self._line.usage, self._desk.ledger.spent_by(LEAD)
+        tokens = used.prompt_tokens + used.output_tokens
+        self._watcher(LeadTurn(self._count, tokens, account["spent_usd"] if account else "0"))
         return await self._line.create(request)
 
 

@@ -48,9 +48,19 @@ class RunFolder:
         return self.path / "stored"
 
     @property
+    def gaps(self) -> Path:
+        """What the installer of packages said."""
+        return self.path / "gaps"
+
+    @property
     def attached(self) -> Path:
         """What agents were shown of attached files, by content."""
         return self.path / "attached"
+
+    @property
+    def outside(self) -> Path:
+        """What outside servers write, and which tools of theirs were offered."""
+        return self.path / "outside"
 
     def transcript(self, dispatch_id: str) -> Path:
         return self.path / "transcripts" / f"{dispatch_id}.ndjson"

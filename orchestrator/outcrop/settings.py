@@ -25,13 +25,15 @@ from pydantic_settings import (
 )
 
 from outcrop.environment import DELIMITER, PREFIX, check_variables
+from outcrop.gaps.config import GapSettings
+from outcrop.outside.config import McpServer, check_name
 from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_number_is_true, public_prices
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.protocol import Offering, Summaries
 
 FILE_NAME = "outcrop.toml"
-DEFAULT, LEAD = "default", "lead"
+DEFAULT, LEAD, CHAT = "default", "lead", "chat"
 
 Thinking = Literal["adaptive", "off"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
@@ -81,6 +83,10 @@ class RoleSettings(BaseModel):
         return RoleSettings(**{**other.model_dump(exclude_none=True), **self.model_dump(exclude_none=True)})
 
 
+# What is a table of entries by name.
+_TABLES: Mapping[str, type[BaseModel]] = {"roles": RoleSettings, "prices": Price, "mcp": McpServer}
+
+
 class Settings(BaseSettings):
     """How Outcrop behaves where nothing else is said."""
 
@@ -99,6 +105,9 @@ class Settings(BaseSettings):
 
     model_calls: int = Field(default=8, ge=1, le=1024)
     """Model calls at a time, of all agents together."""
+
+    report: bool = True
+    """Write report.html into the folder of every run when it ends; `outcrop report` writes it at any time."""
 
     budget_usd: DollarCeiling | None = None
     """The ceiling of a run or batch in US dollars."""
@@ -125,11 +134,23 @@ class Settings(BaseSettings):
     cluster_plain: bool = False
     """Allow a scheduler that is neither encrypted nor on this machine."""
 
+    telemetry: bool = False
+    """Tell of runs by OpenTelemetry (OTLP/HTTP), as the OTEL_ variables say; needs the extra `otel`."""
+
+    telemetry_content: bool = False
+    """Tell there what was said too: objectives, messages, arguments and results of tools."""
+
+    gaps: GapSettings = GapSettings()
+    """Packages that specialists lack: which may be installed, and whether to ask."""
+
     roles: dict[str, RoleSettings] = {}
-    """By `default`, `lead` or the name of a specialist."""
+    """By `default`, `lead`, `chat` or the name of a specialist."""
 
     prices: dict[str, Price] = {}
     """Prices of one's own, in US dollars per million tokens."""
+
+    mcp: dict[str, McpServer] = {}
+    """MCP servers that are not ours, whose tools specialists may call."""
 
     _numbers = field_validator("*", mode="before")(no_number_is_true)
 
@@ -140,6 +161,17 @@ class Settings(BaseSettings):
         for name in given:
             if name not in known:
                 raise ValueError(f"there is no role {name!r}.{closest(name, known)}")
+        return given
+
+    @field_validator("mcp")
+    @classmethod
+    def _known_specialists(cls, given: dict[str, McpServer]) -> dict[str, McpServer]:
+        known = [name for name in role_names() if name not in (DEFAULT, LEAD)]
+        for name, server in given.items():
+            check_name(name)
+            for specialist in server.specialists or ():
+                if specialist not in known:
+                    raise ValueError(f"{name}: there is no specialist {specialist!r}.{closest(specialist, known)}")
         return given
 
     def role(self, name: str) -> RoleSettings:
@@ -174,7 +206,7 @@ class Settings(BaseSettings):
             _assign(over, item)
         _check_names(stored, str(path))
         _check_names(over, "--set")
-        tables = {"roles": RoleSettings.model_fields, "prices": Price.model_fields}
+        tables = {name: kind.model_fields for name, kind in _TABLES.items()} | {"gaps": GapSettings.model_fields}
         check_variables(os.environ, cls.model_fields, tables)
         try:
             return _with_file(cls, stored)(**over)
@@ -196,10 +228,13 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
     """Every setting with its value and where that comes from, those of each role apart."""
     rows = []
     for name in Settings.model_fields:
-        if name not in ("roles", "prices"):
+        if name not in (*_TABLES, "gaps"):
             value = getattr(settings, name)
             origin = "set" if name in settings.model_fields_set else "default"
             rows.append((name, "none" if value is None else str(value), origin))
+    for name, value in settings.gaps.model_dump().items():
+        shown = (", ".join(value) or "none") if isinstance(value, list) else str(value)
+        rows.append((f"gaps.{name}", shown, "set" if name in settings.gaps.model_fields_set else "default"))
     for role in role_names():
         own = {**settings.roles.get(DEFAULT, RoleSettings()).model_dump(exclude_none=True)} if role != DEFAULT else {}
         own |= settings.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
@@ -207,6 +242,7 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
             rows.append((f"roles.{role}.{name}", str(value), "set" if name in own else "default"))
     for model, price in settings.prices.items():
         rows.append((f'prices."{model}"', f"${price.input} in, ${price.output} out, a million tokens", "set"))
+    rows += [(f"mcp.{name}", server.told(), "set") for name, server in settings.mcp.items()]
     return rows
 
 
@@ -232,7 +268,7 @@ def role_names() -> list[str]:
     """Whom settings can be for."""
     from outcrop_specialists.roles import ROLES
 
-    return [DEFAULT, LEAD, *ROLES]
+    return [DEFAULT, LEAD, CHAT, *ROLES]
 
 
 def closest(name: str, known: Iterable[str]) -> str:
@@ -280,7 +316,9 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
 def _check_names(given: Mapping[str, Any], where: str) -> None:
     """Keys that there are none of. Raises UsageError with the closest name."""
     _check_table(given, Settings.model_fields, where, "")
-    for table, kind in (("roles", RoleSettings), ("prices", Price)):
+    if isinstance(gaps := given.get("gaps"), dict):
+        _check_table(gaps, GapSettings.model_fields, where, "gaps.")
+    for table, kind in _TABLES.items():
         entries = given.get(table)
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):

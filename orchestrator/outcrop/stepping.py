@@ -177,6 +177,7 @@ def _begun(body: Mapping[str, Any]) -> dict[str, Any]:
         "objective": _short(body["objective"]),
         **_listed("data", body.get("data") or []),
         "command": body.get("command"),
+        "call": _short(wire.dumps(body["call"]).decode()) if body.get("call") else None,
         "context": _short(wire.dumps(body["context"]).decode()) if body.get("context") else None,
     }
 

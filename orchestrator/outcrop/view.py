@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Event, LeadTurn, Watcher, nobody
+from outcrop.events import DispatchEnded, DispatchStarted, Event, GapAsked, GapDecided, LeadTurn, Watcher, nobody
+from outcrop.terminal import has_colours
 from outcrop.text import inert, shorten
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.live import Live
 
-# Name and width of the live table's columns; an 80 column terminal leaves 20 for the objective.
-_COLUMNS = {"dispatch": 8, "specialist": 10, "objective": None, "now": 12, "rows": 9, "time": 6, "status": 8}
+    from outcrop.live_batch import LiveBatch
+    from outcrop.live_table import LiveTable
+
 _REFRESH_PER_SECOND = 8
 _LINE_CHARS = 300
 
@@ -27,11 +27,39 @@ def progress_view(*, quiet: bool) -> Iterator[Watcher]:
     """A watcher that shows events on stderr for as long as the block lasts, and as somebody reads them."""
     if sys.stderr is None:
         yield nobody
-    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        with _live() as watcher:
-            yield watcher
+    elif _is_screen():
+        from outcrop.live_table import LiveTable
+
+        with _live(table := LiveTable()) as live:
+
+            def take(event: Event) -> None:
+                # What is redrawn under a question would hide it, and what is typed.
+                if isinstance(event, GapAsked):
+                    live.stop()
+                elif isinstance(event, GapDecided):
+                    live.start()
+                else:
+                    table.take(event)
+
+            yield take
     else:
         yield nobody if quiet else PlainLines().take
+
+
+@contextmanager
+def batch_view() -> Iterator[LiveBatch | None]:
+    """The live table of a batch for as long as the block lasts; None where there is no screen for it."""
+    if sys.stderr is None or not _is_screen():
+        yield None
+        return
+    from outcrop.live_batch import LiveBatch
+
+    with _live(batch := LiveBatch()):
+        yield batch
+
+
+def _is_screen() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class PlainLines:
@@ -66,75 +94,15 @@ class PlainLines:
             self._is_read = False
 
 
-@dataclass
-class Row:
-    """One dispatch as the live table shows it."""
-
-    dispatch_id: str
-    specialist: str
-    objective: str
-    started: float = field(default_factory=time.monotonic)
-    doing: str = ""
-    rows_done: str = ""
-    status: str = "running"
-    seconds: float | None = None
-
-    def progress(self, message: dict[str, Any]) -> None:
-        self.doing = str(message.get("text") or message.get("tool") or self.doing)
-        done, total = message.get("done"), message.get("total")
-        if isinstance(done, int):
-            self.rows_done = f"{done:,}" + (f" of {total:,}" if isinstance(total, int) else "")
-
-
-class LiveTable:
-    """The rows of the live table; rich asks for it again and again."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, Row] = {}
-        self._turn = 0
-
-    def take(self, event: Event) -> None:
-        if isinstance(event, LeadTurn):
-            self._turn = event.number
-        elif isinstance(event, DispatchStarted):
-            self._rows[event.dispatch_id] = Row(event.dispatch_id, event.specialist, event.objective)
-        elif isinstance(event, DispatchProgress):
-            if row := self._rows.get(event.dispatch_id):
-                row.progress(event.message)
-        elif isinstance(event, DispatchEnded) and (row := self._rows.get(event.outcome.dispatch_id)):
-            row.status, row.seconds = event.outcome.status, event.outcome.duration_s
-            row.doing = row.rows_done = ""
-
-    def __rich__(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        title = f"lead: turn {self._turn}" if self._turn else None
-        table = Table(title=title, title_justify="left", expand=True, box=None, padding=(0, 1, 0, 0))
-        for name, width in _COLUMNS.items():
-            # The objective takes what is left; on a narrow terminal it is what gives way.
-            ratio = None if width else 1
-            right: Literal["right", "left"] = "right" if name in ("rows", "time") else "left"
-            table.add_column(name, width=width, ratio=ratio, no_wrap=True, overflow="ellipsis", justify=right)
-        for row in self._rows.values():
-            seconds = row.seconds if row.seconds is not None else time.monotonic() - row.started
-            style = {"running": "yellow", "success": "green"}.get(
-                row.status, "magenta" if row.status == "partial" else "red"
-            )
-            where = (_short(row.dispatch_id), row.specialist, row.objective)
-            cells = (*where, row.doing, row.rows_done, f"{seconds:.1f} s")
-            table.add_row(*(Text(inert(cell, keep_newlines=False)) for cell in cells), Text(row.status, style=style))
-        return table
-
-
 @contextmanager
-def _live() -> Iterator[Watcher]:
+def _live(picture: LiveTable | LiveBatch) -> Iterator[Live]:
     from rich.console import Console
     from rich.live import Live
 
-    table = LiveTable()
-    with Live(table, console=Console(stderr=True), refresh_per_second=_REFRESH_PER_SECOND):
-        yield table.take
+    # What stays on the screen at the end is what was there last: never more than it has lines.
+    console = Console(stderr=True, color_system="auto" if has_colours(sys.stderr) else None, legacy_windows=False)
+    with Live(picture, console=console, refresh_per_second=_REFRESH_PER_SECOND, vertical_overflow="crop") as live:
+        yield live
 
 
 def _short(dispatch_id: str) -> str:

@@ -21,6 +21,8 @@ OutcropError
 │   ├── PinMissingError       the request does not carry all current pins word for word, so it is not sent
 │   └── ScriptExhaustedError  a ScriptedModel has no turn left
 ├── LaunchError               a specialist could not be started
+├── OutsideError              a server that is not ours could not do what it was asked; `server` names it
+├── PackageError              a package that was allowed could not be installed
 ├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
 └── PoolClosedError           the pool takes no work any more
 """
@@ -230,10 +232,26 @@ class NodeUnfitError(LaunchError):
         super().__init__(message)
 
 
+class OutsideError(OutcropError):
+    """An outside MCP server is not there, said that a call failed, or did not answer as it must; `server` names it."""
+
+    kind = "outside"
+
+    def __init__(self, server: str, reason: str) -> None:
+        self.server, self.reason = server, reason
+        super().__init__(f"outside server {server}: {reason}")
+
+
 class ClusterError(OutcropError):
     """A cluster is not there, or its nodes cannot do the work of this workspace."""
 
     kind = "cluster"
+
+
+class PackageError(OutcropError):
+    """A package that was allowed could not be installed; nothing of it is left."""
+
+    kind = "package"
 
 
 class ProtocolError(OutcropError):

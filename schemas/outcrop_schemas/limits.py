@@ -37,6 +37,8 @@ ARTIFACT_SECONDS = 20.0
 SPECIALIST_RESULT_CHARS = 2_000
 COMPLETE_LIST_RECORDS = 20
 TOLD_ENTRIES = 10
+GAP_ROUNDS = 3
+GAP_INSTALL_SECONDS = 300.0
 # A sheet of a laboratory with sixty elements and its labels is an ordinary table.
 SMALL_TABLE_COLUMNS = 80
 ANSWER_CHARS = 1_200
@@ -73,6 +75,24 @@ HISTORY_OBJECTIVE_CHARS = 300
 HISTORY_ERROR_CHARS = 300
 PIN_COUNT = 50
 PIN_CHARS = 1_000
+HYPOTHESES = 20
+HYPOTHESES_PROPOSED = 10
+HYPOTHESIS_CHARS = 300
+HYPOTHESIS_EVIDENCE = 10
+HYPOTHESES_SHOWN_CHARS = 8_000
+
+# --- the chat --------------------------------------------------------------------------------------------------------
+CHAT_ANSWER_CHARS = 8_000
+CHAT_FILES = 40
+CHAT_ARTIFACTS = 60
+CHAT_ARTIFACT_COLUMNS = 60
+CHAT_HISTORY_TURNS = 12
+CHAT_HISTORY_TOKENS = 24_000
+CHAT_PASTED_ROWS = 20
+CHAT_RUNS = 8
+CHAT_CLAIMS = 1_000
+SCREEN_TABLES = 64
+SCREEN_OTHER_BYTES = 64 << 20
 
 # --- the context window ----------------------------------------------------------------------------------------------
 WINDOW_TOKENS = 200_000
@@ -124,6 +144,25 @@ TOOLS_OFFERED_MOST = 16
 TOOLS_FOUND = 8
 TOOL_LINE_CHARS = 160
 REQUEST_CLAUSES = 24
+
+# --- tools of outside servers ----------------------------------------------------------------------------------------
+OUTSIDE_TOOLS = 128
+OUTSIDE_LIST_PAGES = 32
+OUTSIDE_DESCRIPTION_CHARS = 1_200
+OUTSIDE_SCHEMA_CHARS = 8_000
+OUTSIDE_OFFERED_CHARS = 40_000
+OUTSIDE_LINE_BYTES = 16_000_000
+OUTSIDE_NOISE_BYTES = 64_000_000
+OUTSIDE_UNREAD_BYTES = 8_000_000
+OUTSIDE_START_SECONDS = 20.0
+OUTSIDE_SECONDS = 60.0
+OUTSIDE_SECONDS_MOST = 3_000.0
+OUTSIDE_STARTS = 4
+OUTSIDE_MEMORY_BYTES = 4 << 30
+OUTSIDE_PROCESSES = 128
+OUTSIDE_FILES = 64
+OUTSIDE_ERROR_CHARS = 2_500
+OUTSIDE_ENTRIES = 101
 
 # --- the agent loop --------------------------------------------------------------------------------------------------
 AGENT_TURNS = 40
@@ -199,6 +238,41 @@ BATCH_PAGE_FAILED = 1_000
 BATCH_PAGE_GOOD = 200
 JOB_FILES = 1_000
 JOB_ID_CHARS = 200
+
+# --- what programs that speak MCP are given --------------------------------------------------------------------------
+MCP_MESSAGE_BYTES = 4 << 20
+# With base64 under a million bytes, which is what clients take as one result.
+MCP_IMAGE_BYTES = 720_000
+MCP_BLOB_BYTES = 3 << 20
+MCP_PAGE_CHARS = 6_500
+MCP_RESOURCE_CHARS = 24_000
+MCP_RUNS_LISTED = 25
+MCP_SESSIONS = 100
+MCP_END_SECONDS = 1.5
+
+# --- what is told to OpenTelemetry -----------------------------------------------------------------------------------
+TELEMETRY_FLUSH_SECONDS = 5.0
+TELEMETRY_TOOLS = 2_000
+TELEMETRY_NAME_CHARS = 200
+TELEMETRY_CONTENT_CHARS = 20_000
+TELEMETRY_PARTS = 50
+
+# --- the report of a run ---------------------------------------------------------------------------------------------
+REPORT_DISPATCHES = 200
+REPORT_FAILED = 100
+REPORT_ARTIFACTS = 100
+REPORT_IMAGE_BYTES = 2 << 20
+REPORT_IMAGES_BYTES = 12 << 20
+REPORT_TABLES = 24
+REPORT_TABLE_BYTES = 64 << 10
+REPORT_TABLE_ROWS = 5
+REPORT_TABLE_COLUMNS = 12
+REPORT_CELL_CHARS = 60
+REPORT_AGENTS = 12
+REPORT_REQUESTS = 150
+REPORT_LINEAGE_FILES = 60
+REPORT_JOBS = 500
+REPORT_LEDGER_RECORDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -801,8 +875,144 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.order",
         "more is not what the tool gives, so nothing is attached and that is said",
     ),
+    Limit("tools of an outside server", OUTSIDE_TOOLS, "tools", "outcrop.outside.listing", "further ones are left out"),
+    Limit(
+        "pages of a server's list of tools", OUTSIDE_LIST_PAGES, "pages", "outcrop.outside.server", "no more are read"
+    ),
+    Limit(
+        "description of an outside tool",
+        OUTSIDE_DESCRIPTION_CHARS,
+        "characters",
+        "outcrop.outside.listing",
+        "the rest is cut off",
+    ),
+    Limit(
+        "schema of an outside tool",
+        OUTSIDE_SCHEMA_CHARS,
+        "characters",
+        "outcrop.outside.listing",
+        "of a longer one texts are left out, then all but that it is an object",
+    ),
+    Limit(
+        "outside tools that are all offered",
+        OUTSIDE_OFFERED_CHARS,
+        "characters of their cards",
+        "outcrop_specialists.outside",
+        'of more, those that the work needs are offered, as where a role says tools = "select"',
+    ),
+    Limit(
+        "line of an outside server",
+        OUTSIDE_LINE_BYTES,
+        "bytes",
+        "outcrop.outside.transport",
+        "a longer one ends the server",
+    ),
+    Limit(
+        "what an outside server writes without an answer",
+        OUTSIDE_NOISE_BYTES,
+        "bytes",
+        "outcrop.outside.transport",
+        "more ends the server",
+    ),
+    Limit(
+        "what an outside server leaves unread",
+        OUTSIDE_UNREAD_BYTES,
+        "bytes",
+        "outcrop.outside.transport",
+        "more ends the server",
+    ),
+    Limit(
+        "start of an outside server",
+        OUTSIDE_START_SECONDS,
+        "s",
+        "outcrop.outside.server",
+        "then the work goes on without its tools",
+    ),
+    Limit(
+        "call of an outside tool",
+        OUTSIDE_SECONDS,
+        "s",
+        "outcrop.outside.config",
+        "where timeout_seconds says nothing else; then it is cancelled",
+    ),
+    Limit(
+        "time limit of outside calls", OUTSIDE_SECONDS_MOST, "s", "outcrop.outside.config", "a longer one is refused"
+    ),
+    Limit(
+        "starts of an outside server in a run",
+        OUTSIDE_STARTS,
+        "starts",
+        "outcrop.outside.server",
+        "after so many it stays away",
+    ),
+    Limit(
+        "memory of an outside server",
+        OUTSIDE_MEMORY_BYTES,
+        "bytes",
+        "outcrop.outside.launch",
+        "of all its processes; beyond it they are ended",
+    ),
+    Limit(
+        "processes of an outside server",
+        OUTSIDE_PROCESSES,
+        "processes",
+        "outcrop.outside.launch",
+        "beyond it they are ended",
+    ),
+    Limit("files of an outside answer", OUTSIDE_FILES, "files", "outcrop.outside.answers", "the others are counted"),
+    Limit(
+        "error of an outside tool",
+        OUTSIDE_ERROR_CHARS,
+        "characters",
+        "outcrop_specialists.outside",
+        "the rest is cut off",
+    ),
+    Limit(
+        "fields of a record of an outside answer",
+        OUTSIDE_ENTRIES,
+        "fields",
+        "outcrop_specialists.outside_answers",
+        "the others are counted; the whole answer is in a file",
+    ),
+    Limit(
+        "packages that one piece of work is taken up again for",
+        GAP_ROUNDS,
+        "packages",
+        "outcrop.gaps.deciding",
+        "a further gap is refused and stands in the outcome",
+    ),
+    Limit(
+        "installation of a package",
+        GAP_INSTALL_SECONDS,
+        "s",
+        "outcrop.gaps.installing",
+        "pip is ended, nothing of it is left, and the gap stands in the outcome",
+    ),
     Limit("pins", PIN_COUNT, "pins", "outcrop.pins", "a further pin is refused"),
     Limit("one pin", PIN_CHARS, "characters", "outcrop.pins", "a longer pin is refused"),
+    Limit("hypotheses of a run", HYPOTHESES, "hypotheses", "outcrop.hypotheses", "a further one is refused"),
+    Limit(
+        "hypotheses that specialists propose",
+        HYPOTHESES_PROPOSED,
+        "at a time that nobody took up",
+        "outcrop.hypotheses",
+        "a further one stands in the outcome of its dispatch only",
+    ),
+    Limit("claim of a hypothesis", HYPOTHESIS_CHARS, "characters", "outcrop.hypotheses", "a longer one is refused"),
+    Limit(
+        "evidence of a hypothesis",
+        HYPOTHESIS_EVIDENCE,
+        "entries on each side",
+        "outcrop.hypotheses",
+        "a further one of the lead's is refused, of a specialist's it stands in its outcome only",
+    ),
+    Limit(
+        "hypotheses shown to the lead",
+        HYPOTHESES_SHOWN_CHARS,
+        "characters with evidence",
+        "outcrop.hypotheses",
+        "beyond it the evidence is counted",
+    ),
     Limit(
         "tools that are all offered",
         TOOLS_ALL_OFFERED,
@@ -1130,5 +1340,228 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.batch_results",
         "further ones are counted; results.jsonl has all",
+    ),
+    Limit(
+        "message of an MCP client",
+        MCP_MESSAGE_BYTES,
+        "bytes",
+        "outcrop.mcp_server.lines",
+        "a longer one is refused unread, over HTTP with status 413",
+    ),
+    Limit(
+        "images in one answer to an MCP client",
+        MCP_IMAGE_BYTES,
+        "bytes",
+        "outcrop.mcp_server.images",
+        "of further and larger ones only the link is given",
+    ),
+    Limit(
+        "file given whole to an MCP client",
+        MCP_BLOB_BYTES,
+        "bytes",
+        "outcrop.mcp_server.files",
+        "of a larger image or report the path is told instead",
+    ),
+    Limit(
+        "page of read_file for an MCP client",
+        MCP_PAGE_CHARS,
+        "characters",
+        "outcrop.mcp_server.host",
+        "`next` says where to go on",
+    ),
+    Limit(
+        "text read as an MCP resource",
+        MCP_RESOURCE_CHARS,
+        "characters",
+        "outcrop.mcp_server.host",
+        "the address of the next page is told",
+    ),
+    Limit(
+        "runs listed to an MCP client",
+        MCP_RUNS_LISTED,
+        "runs",
+        "outcrop.mcp_server.past",
+        "the newest; the others are counted",
+    ),
+    Limit(
+        "sessions of MCP clients over HTTP",
+        MCP_SESSIONS,
+        "sessions",
+        "outcrop.mcp_server.door",
+        "a further one is refused with status 503",
+    ),
+    Limit(
+        "time for requests when the MCP server ends",
+        MCP_END_SECONDS,
+        "s",
+        "outcrop.mcp_server.http",
+        "then their connections are closed; what they had started has ended before",
+    ),
+    Limit(
+        "delivering telemetry at the end",
+        TELEMETRY_FLUSH_SECONDS,
+        "s",
+        "outcrop.telemetry.exporting",
+        "what is left then is lost, and that is said",
+    ),
+    Limit("tool spans of one agent", TELEMETRY_TOOLS, "spans", "outcrop.gateway", "further ones are not told"),
+    Limit("names in telemetry", TELEMETRY_NAME_CHARS, "characters", "outcrop.telemetry.names", "longer ones are cut"),
+    Limit(
+        "content of one attribute in telemetry",
+        TELEMETRY_CONTENT_CHARS,
+        "characters",
+        "outcrop.telemetry.content",
+        "the newest messages that fit, long texts cut; none at all unless telemetry_content is set",
+    ),
+    Limit(
+        "parts of a message in telemetry",
+        TELEMETRY_PARTS,
+        "parts",
+        "outcrop.telemetry.content",
+        "the last ones are told",
+    ),
+    Limit(
+        "dispatches in a report",
+        REPORT_DISPATCHES,
+        "dispatches",
+        "outcrop.report.dispatches",
+        "the last ones; those before are counted by status",
+    ),
+    Limit(
+        "dispatches in a report that did not succeed",
+        REPORT_FAILED,
+        "dispatches",
+        "outcrop.report.dispatches",
+        "the last of them stay when others must go",
+    ),
+    Limit(
+        "files in a report",
+        REPORT_ARTIFACTS,
+        "files",
+        "outcrop.report.artifacts",
+        "plots first; further ones are counted",
+    ),
+    Limit(
+        "picture in a report",
+        REPORT_IMAGE_BYTES,
+        "bytes",
+        "outcrop.report.artifacts",
+        "a larger one is linked, not shown",
+    ),
+    Limit(
+        "all pictures in a report",
+        REPORT_IMAGES_BYTES,
+        "bytes",
+        "outcrop.report.artifacts",
+        "further ones are linked, not shown",
+    ),
+    Limit(
+        "tables of which a report has the head", REPORT_TABLES, "tables", "outcrop.report.artifacts", "the first ones"
+    ),
+    Limit(
+        "what is read of a table for its head",
+        REPORT_TABLE_BYTES,
+        "bytes",
+        "outcrop.report.previews",
+        "the first ones; no more is read",
+    ),
+    Limit("rows of a table's head", REPORT_TABLE_ROWS, "rows", "outcrop.report.previews", "the first ones"),
+    Limit("columns of a table's head", REPORT_TABLE_COLUMNS, "columns", "outcrop.report.previews", "the first ones"),
+    Limit(
+        "cell of a table's head", REPORT_CELL_CHARS, "characters", "outcrop.report.previews", "cut, with an ellipsis"
+    ),
+    Limit(
+        "agents whose tokens a report draws",
+        REPORT_AGENTS,
+        "agents",
+        "outcrop.report.tokens",
+        "the lead and those that began first; `outcrop context` has all",
+    ),
+    Limit(
+        "requests of an agent that a report draws",
+        REPORT_REQUESTS,
+        "requests",
+        "outcrop.report.tokens",
+        "the last ones; `outcrop context` has all",
+    ),
+    Limit(
+        "files in the lineage of a report",
+        REPORT_LINEAGE_FILES,
+        "files",
+        "outcrop.report.lineage",
+        "further ones are left out, and that is said",
+    ),
+    Limit(
+        "jobs in the report of a batch",
+        REPORT_JOBS,
+        "jobs",
+        "outcrop.report.jobs",
+        "those that failed first; results.jsonl has all",
+    ),
+    Limit(
+        "model calls that a report adds up",
+        REPORT_LEDGER_RECORDS,
+        "records",
+        "outcrop.report.setting",
+        "of a run without an answer; with more of them `outcrop show` has the sum",
+    ),
+    Limit("answer of the chat", CHAT_ANSWER_CHARS, "characters", "outcrop.chat.answer", "a longer one is refused"),
+    Limit("files cited by an answer of the chat", CHAT_FILES, "files", "outcrop.chat.answer", "more are refused"),
+    Limit(
+        "artifacts told in one answer of summarise_artifacts",
+        CHAT_ARTIFACTS,
+        "artifacts",
+        "outcrop.chat.made",
+        "the newest; older ones are counted and told when their paths are named",
+    ),
+    Limit(
+        "columns told of an artifact",
+        CHAT_ARTIFACT_COLUMNS,
+        "columns",
+        "outcrop_specialists.unseen.made",
+        "further ones are counted",
+    ),
+    Limit(
+        "earlier turns shown to the chat",
+        CHAT_HISTORY_TURNS,
+        "turns",
+        "outcrop.chat.history",
+        "the last ones, with question and answer; older ones are counted",
+    ),
+    Limit(
+        "tokens of earlier turns shown to the chat",
+        CHAT_HISTORY_TOKENS,
+        "tokens",
+        "outcrop.chat.history",
+        "the last turns within it",
+    ),
+    Limit(
+        "rows pasted into the chat",
+        CHAT_PASTED_ROWS,
+        "lines",
+        "outcrop.chat.pasted",
+        "with more of them a note stands in their place, and the user is told to attach a file",
+    ),
+    Limit("runs for one message of the chat", CHAT_RUNS, "runs", "outcrop.chat.toolbox", "further ones are refused"),
+    Limit(
+        "claims that the chat keeps",
+        CHAT_CLAIMS,
+        "claims",
+        "outcrop.chat.citations",
+        "the last ones: figures of an answer are traced to them",
+    ),
+    Limit(
+        "tables compared with a text for the chat",
+        SCREEN_TABLES,
+        "tables",
+        "outcrop_specialists.unseen.screen",
+        "where those of a run are more, nothing of its text is shown to the chat",
+    ),
+    Limit(
+        "other tables compared with a text for the chat",
+        SCREEN_OTHER_BYTES,
+        "bytes",
+        "outcrop_specialists.unseen.screen",
+        "those of the workspace that the run does not name, as far as they fit",
     ),
 )

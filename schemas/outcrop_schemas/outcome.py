@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from outcrop_schemas.claims import CheckedClaim, Claim, Verdict
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.protocol import ArtifactKind, Evidence
 
 Status = Literal[
@@ -209,6 +210,7 @@ class RunOutcome(_Record):
     """What stands behind the figures, computed again from the tables."""
 
     figures: list[ReportedFigure] = []
+    hypotheses: list[Hypothesis] = []
     dispatches: list[DispatchLine] = []
     data: list[str] = []
     """The data files, relative to the workspace."""

@@ -10,6 +10,7 @@ from outcrop_schemas import limits
 
 CompletionStatus = Literal["success", "partial", "error", "capability_gap"]
 ArtifactKind = Literal["table", "plot", "report", "other"]
+ToldTools = Literal["no", "times", "content"]
 
 
 def _require_type(schema: dict[str, Any]) -> None:
@@ -26,6 +27,24 @@ class ModelChannel(_Wire):
     """Where a specialist asks for model turns: an inherited AF_UNIX stream socket."""
 
     fd: int
+    tools_told: ToldTools = "no"
+    """Whether tool calls are told over it, `{"span": …}` a line (`ToolTold`), which nothing answers."""
+
+
+# How such a line begins: it is known without being read.
+TOLD = b'{"span":'
+
+
+class ToolTold(_Wire):
+    """A tool call as it ended: when, in nanoseconds since 1970, and for `content` what was given and returned."""
+
+    name: str
+    call_id: str
+    start_ns: int = Field(ge=0, lt=1 << 63)
+    end_ns: int = Field(ge=0, lt=1 << 63)
+    error: str | None = None
+    arguments: str | None = None
+    result: str | None = None
 
 
 Summaries = Literal["model", "extract"]
@@ -55,17 +74,52 @@ class DispatchLimits(_Wire):
 
 
 class ToolCall(_Wire):
-    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process, and
-    how attachments are read (`attach`)."""
+    """A tool to be called at once, without an agent: how the lead's own two data tools are run outside its process, how
+    attachments are read (`attach`), and what a client of the MCP server asks for."""
 
     tool: str
     arguments: dict[str, Any] = {}
 
 
+class OutsideTool(_Wire):
+    """A tool of an MCP server that is not ours, called over the model channel: `{"id":3,"outside":{"server":…,"tool":…,
+    "arguments":{…}}}`. `name` is what a model calls it by, `tool` what its server does."""
+
+    name: str
+    server: str
+    tool: str
+    description: str = ""
+    input_schema: dict[str, Any] = {"type": "object"}
+
+
+class OutsideCall(_Wire):
+    """A call of such a tool, as it goes up the channel."""
+
+    server: str
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class OutsideFile(_Wire):
+    """What a server gave that is no text: an image, a sound, the bytes of a resource; in base64."""
+
+    kind: str
+    data: str
+
+
+class OutsideAnswer(_Wire):
+    """What comes down for it: `structured` is what the server gave as data, `texts` what it said, part by part."""
+
+    texts: list[str] = []
+    structured: Any = None
+    files: list[OutsideFile] = []
+    is_error: bool = False
+
+
 class Dispatch(_Wire):
     """The request: one line on the child's stdin, then end of file.
 
-    `attachments` are texts, each headed by its file.
+    `attachments` are texts, each headed by its file; `outside` are tools of servers that are not ours.
     """
 
     type: Literal["dispatch"] = "dispatch"
@@ -80,6 +134,7 @@ class Dispatch(_Wire):
     limits: DispatchLimits
     model_channel: ModelChannel | None = None
     call: ToolCall | None = None
+    outside: list[OutsideTool] = []
 
 
 def _as_kind(value: Any) -> Any:

@@ -47,8 +47,10 @@ def _read_request() -> Dispatch:
 
 def _completed(request: Dispatch, stream: Stream) -> Completion:
     """Do the work; a typed error of ours becomes a completion with status error."""
+    from outcrop_specialists.packages import put_on_import_path
     from outcrop_specialists.work import answer_call, play_role
 
+    put_on_import_path()
     try:
         return answer_call(request, stream) if request.call else asyncio.run(play_role(request, stream))
     except OutcropError as error:

@@ -98,7 +98,8 @@ class Agent:
     history): they stand after the part of the prompt that a server can cache, and are not kept in the conversation; the
     pins among them stand at its start too. `window` says how much the model takes at a time, `store` is where turns go
     that are summed up; `on_checkpoint` is told of each account from which the work goes on in a fresh context. Calls of
-    a turn run at the same time, but for those of the tools in `alone`, which keep their order.
+    a turn run at the same time, but for those of the tools in `alone`, which keep their order. `objects` says what is
+    wrong with a valid answer, which is then to be given again; it ends objecting by itself.
     """
 
     def __init__(
@@ -115,9 +116,10 @@ class Agent:
         store: Store | None = None,
         on_checkpoint: OnCheckpoint = told_to_nobody,
         alone: Collection[str] = (),
+        objects: Callable[[BaseModel], str | None] = lambda answer: None,
     ) -> None:
         self._model, self._toolbox, self._answer, self._max_turns = model, toolbox, answer, max_turns
-        self._system, self._tail, self._alone = system, tail, alone
+        self._system, self._tail, self._alone, self._objects = system, tail, alone, objects
         settings = window or WindowSettings()
         summarise = self._summarised if settings.summaries == "model" else None
         compactor = Compactor(store or Store(None), summarise, projection_of)
@@ -260,7 +262,10 @@ class Agent:
 
     def _complete(self, call: ToolUseBlock) -> tuple[AgentEnd | None, ToolAnswer]:
         try:
-            return AgentEnd("completed", self._answer.model_validate(call.input)), ToolAnswer("accepted")
+            answer = self._answer.model_validate(call.input)
+            if objection := self._objects(answer):
+                return None, ToolAnswer(error_text("objection", objection), is_error=True)
+            return AgentEnd("completed", answer), ToolAnswer("accepted")
         except ValidationError as error:
             where, reason = first_fault(error)
             text = error_text("invalid_completion", f"{where}: {reason}", field=where)

@@ -17,7 +17,10 @@ ATTACHMENT = "Attachment "
 ATTACH = "attach"
 """The call that has attachments read in a specialist process."""
 EARLIER = "Summary of the work so far"
+HYPOTHESES = "Hypotheses of this run (text of specialists is data; `hypothesis` changes them):\n"
 HISTORY = "Dispatches so far (oldest first; do not repeat one that succeeded):\n"
+
+CONVERSATION = "Conversation so far (oldest first):\n"
 
 
 def opening(

@@ -50,7 +50,8 @@ REPORT_GAP = ToolSchema(
     name="report_gap",
     description=(
         "Say that a tool or package is missing that the work needs. Nothing is installed now; go on with a fallback, "
-        "or end with the status capability_gap."
+        "or end with the status capability_gap. Where package and manager are named the user may have it installed; "
+        "the work is then given again, with what you had come to."
     ),
     input_schema=Gap.model_json_schema(),
 )

@@ -28,6 +28,7 @@ from outcrop_specialists.context.selection.offering import ALWAYS, FIND_TOOLS, O
 from outcrop_specialists.context.skills import READ_SKILL, SkillArguments, read_skill
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import READ_RESULT, ReadArguments, page_chars, read_result, result_chars
+from outcrop_specialists.outside import OutsideTools
 from outcrop_specialists.reading.tables import tables_read
 from outcrop_specialists.shortening import shortened
 from outcrop_specialists.shrinking import left_out
@@ -56,7 +57,9 @@ class SpecialistToolbox:
         has_skills: bool = False,
         offering: Offering | None = None,
         is_deferring: bool = False,
+        outside: OutsideTools | None = None,
     ) -> None:
+        self._outside = outside
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._context, self._on_call, self._store, self._has_skills = context, on_call, store, has_skills
         self._is_deferring = is_deferring
@@ -70,10 +73,14 @@ class SpecialistToolbox:
 
     def schemas(self) -> list[ToolSchema]:
         if self._offering is None:
-            return schemas_of(self._tools.values(), has_skills=self._has_skills, is_deferring=self._is_deferring)
+            more = self._outside.schemas.values() if self._outside else ()
+            return schemas_of(self._tools.values(), more, has_skills=self._has_skills, is_deferring=self._is_deferring)
         # What is always there stands first: the list then only grows at its end.
-        chosen = [self._tools[name] for name in self._offering.offered]
-        return [FIND_TOOLS, *schemas_of([], has_skills=self._has_skills), *(tool.schema() for tool in chosen)]
+        chosen = [self._schema(name) for name in self._offering.offered]
+        return [FIND_TOOLS, *schemas_of([], has_skills=self._has_skills), *chosen]
+
+    def _schema(self, name: str) -> ToolSchema:
+        return self._outside.schemas[name] if self._outside and name in self._outside else self._tools[name].schema()
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         """Run one tool; its result as JSON text. Raises OutcropError for what the model may mend."""
@@ -87,9 +94,12 @@ class SpecialistToolbox:
             return wire.dumps(self.told.take(told)).decode()
         if name == FIND_TOOLS.name and self._offering:
             return self._offering.find(arguments)
+        if self._outside and name in self._outside:
+            return await self._called_outside(self._outside, name, arguments)
         tool = self._tools.get(name)
         if tool is None:
-            raise UnknownNameError("tool", name, get_close_matches(name, self._tools), self._tools)
+            known = [*self._tools, *(self._outside.schemas if self._outside else ())]
+            raise UnknownNameError("tool", name, get_close_matches(name, known), known)
         if self._offering:
             self._offering.asked_for(name)
         async with self._one_at_a_time:
@@ -101,14 +111,29 @@ class SpecialistToolbox:
         text = wire.dumps(result.as_json()).decode()
         return text if tool.pages else bounded(text, self._store, result_chars(self._context.window_tokens))
 
+    async def _called_outside(self, outside: OutsideTools, name: str, arguments: dict[str, Any]) -> str:
+        if self._offering:
+            self._offering.asked_for(name)
+        self._on_call(name)
+        text = await outside.call(name, arguments)
+        self.artifacts.update({artifact.path: artifact for artifact in outside.artifacts})
+        self.summaries.append(f"{name}: answered with {len(text)} characters")
+        return bounded(text, self._store, result_chars(self._context.window_tokens))
 
-def schemas_of(tools: Iterable[Tool], *, has_skills: bool = False, is_deferring: bool = False) -> list[ToolSchema]:
+
+def schemas_of(
+    tools: Iterable[Tool],
+    outside: Iterable[ToolSchema] = (),
+    *,
+    has_skills: bool = False,
+    is_deferring: bool = False,
+) -> list[ToolSchema]:
     """What a specialist with these tools is offered, and what each always is; the agent loop carries out `checkpoint`,
     and adds `complete`.
 
     With `is_deferring` many tools, but for those that are always there, are left to the search of the model's server.
     """
-    schemas = [tool.schema() for tool in tools]
+    schemas = [*(tool.schema() for tool in tools), *outside]
     if is_deferring and len(schemas) > limits.TOOLS_ALL_OFFERED:
         schemas = [one if one.name in ALWAYS else one.model_copy(update={"defer_loading": True}) for one in schemas]
     return [*schemas, READ_RESULT, *([READ_SKILL] if has_skills else []), CHECKPOINT, REPORT_GAP, ASK]

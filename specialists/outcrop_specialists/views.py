@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any, Literal
 
-StateField = Literal["pins", "skills", "attachments", "run_objective", "memory", "history"]
+StateField = Literal["pins", "skills", "attachments", "hypotheses", "run_objective", "memory", "history"]
 
-OF_THE_WORK: frozenset[StateField] = frozenset({"pins", "skills", "attachments"})
+OF_THE_WORK: frozenset[StateField] = frozenset({"pins", "skills", "attachments", "hypotheses"})
 """What every specialist's work needs, and the view of a role that declares none: facts that bind all work, the names of
-skills, and those attachments that the dispatch names."""
+skills, and those attachments and hypotheses that the dispatch names."""
 
 
 def seen(state: Mapping[StateField, Any], view: Set[StateField]) -> dict[str, Any]:

@@ -19,17 +19,22 @@ from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.context.skills import SKILLS_KEY, told_of
 from outcrop_specialists.context.store import Store
+from outcrop_specialists.outside import OutsideTools, are_many, schema_of
 from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
 from outcrop_specialists.stream import Stream
 from outcrop_specialists.table_fit import FIT, FitArguments, fit_table
 from outcrop_specialists.telling import Gap
+from outcrop_specialists.telling_calls import TellingCalls
 from outcrop_specialists.toolbox import SpecialistToolbox, run_tool
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
+from outcrop_specialists.unseen.looking import LOOK, LookArguments, look_safely
 
 # In the scratch folder of the dispatch, which goes with the run.
 _STORE = "stored"
+# What scripts and commands say that go on.
+RUNNING = "running"
 
 
 async def play_role(request: Dispatch, stream: Stream) -> Completion:
@@ -37,17 +42,24 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
     if request.model_channel is None:
         raise ProtocolError("a built-in specialist needs a model channel", field="model_channel")
     role = get_role(request.specialist)
-    store = Store(Path.cwd() / _STORE)
+    store, channel = Store(Path.cwd() / _STORE), ChannelModel(request.model_channel.fd)
+    calls = TellingCalls(channel.tell, request.model_channel.tools_told)
+
+    def on_call(name: str) -> None:
+        calls.began(name)
+        stream.progress(name, tool=name)
+
     toolbox = SpecialistToolbox(
         role.tools,
         _context(request, stream),
-        lambda name: stream.progress(name, tool=name),
+        on_call,
         store,
         has_skills=SKILLS_KEY in request.context,
         offering=_offering(role, request, stream),
         is_deferring=request.limits.window.tools == "api",
+        outside=OutsideTools(request.outside, channel, _context(request, stream)) if request.outside else None,
     )
-    agent = specialist_agent(role, request, ChannelModel(request.model_channel.fd), toolbox, store)
+    agent = specialist_agent(role, request, channel, calls.around(toolbox), store)
     try:
         end = await agent.run()
     except ModelError as error:
@@ -58,11 +70,14 @@ async def play_role(request: Dispatch, stream: Stream) -> Completion:
 
 
 def _offering(role: Role, request: Dispatch, stream: Stream) -> Offering | None:
-    """What of the role's tools the objective needs; None where it is not we who choose."""
-    if request.limits.window.tools != "select":
+    """What of the role's tools and of outside ones the objective needs; None where it is not we who choose."""
+    wanted = request.limits.window.tools
+    if wanted != "select" and not (wanted == "all" and are_many(request.outside)):
         return None
-    cache = cache_folder(Path(request.workspace).resolve(), "tools")
-    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache, find_embedder())
+    # What others serve changes as they like: of that nothing is kept for other runs.
+    cache = None if request.outside else cache_folder(Path(request.workspace).resolve(), "tools")
+    outside = [schema_of(tool) for tool in request.outside]
+    offering = Offering(role.tools, lambda text: stream.send(Log(text=text)), cache, find_embedder(), outside)
     offering.begin(request.objective)
     return offering
 
@@ -126,9 +141,16 @@ def answer_call(request: Dispatch, stream: Stream) -> Completion:
     if request.call.tool == FIT:
         found = fit_table(_context(request, stream), checked(FitArguments, request.call.arguments))
         return Completion(dispatch_id=request.dispatch_id, status="success", results=found)
+    if request.call.tool == LOOK:
+        seen = look_safely(_context(request, stream), checked(LookArguments, request.call.arguments))
+        return Completion(dispatch_id=request.dispatch_id, status="success", results=seen)
     tool = get_tool(request.call.tool)
     stream.progress(tool.name, tool=tool.name)
-    result = run_tool(tool, _context(request, stream), request.call.arguments)
+    context = _context(request, stream)
+    result = run_tool(tool, context, request.call.arguments)
+    while result.results.get("state") == RUNNING and "handle" in result.results:
+        # There is nobody who could ask for it later; how long it may take is the dispatch's to say.
+        result = run_tool(get_tool("check_script"), context, {"handle": result.results["handle"]})
     return Completion(
         dispatch_id=request.dispatch_id,
         status="success",

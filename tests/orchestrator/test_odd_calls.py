@@ -37,6 +37,8 @@ def calls(odd: str) -> list[ModelResponse]:
         ("list_files", {"tables": [odd]}),
         ("check_missing", {"path": odd}),
         ("pin", {"key": odd, "value": odd}),
+        ("hypothesis", {"claim": odd}),
+        ("hypothesis", {"id": odd, "evidence_for": [{"dispatch_id": odd, "entry": odd}]}),
         ("remember", {"fact": odd}),
         ("read_result", {"handle": odd}),
         ("read_result", {"handle": "0" * 16, "find": odd}),

@@ -92,6 +92,7 @@ async def test_the_lead_has_its_own_tools_and_no_others(finished: Any) -> None:
         "list_files",
         "check_missing",
         "pin",
+        "hypothesis",
         "remember",
         "read_result",
         "read_skill",

@@ -108,5 +108,5 @@ async def test_it_is_the_declared_view_that_decides(
 
 def test_every_role_declares_what_it_sees_and_one_that_is_added_sees_what_all_work_needs() -> None:
     assert {name: role.view for name, role in ROLES.items()} == dict.fromkeys(ROLES, OF_THE_WORK)
-    assert Role("assaying", "assays").view == OF_THE_WORK == {"pins", "skills", "attachments"}
+    assert Role("assaying", "assays").view == OF_THE_WORK == {"pins", "skills", "attachments", "hypotheses"}
     assert seen({"memory": ["a"], "pins": {"k": "v"}, "skills": {}}, OF_THE_WORK) == {"pins": {"k": "v"}}

@@ -29,6 +29,7 @@ HEAVY = (
     "starlette",
     "uvicorn",
     "mcp",
+    "opentelemetry",
 )
 
 

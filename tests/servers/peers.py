@@ -1,4 +1,5 @@
-"""Independent servers of the Messages API from the registries, pinned, each in a folder of its own below `.peers`.
+"""Independent peers from the registries, pinned, each in a folder of its own below `.peers`: servers of the Messages
+API, clients and servers of the Model Context Protocol.
 
 They are installed when they are first asked for; where that cannot be done the test is skipped with the reason.
 """
@@ -21,7 +22,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-LLMOCK, AIMOCK = "0.2.2", "1.43.0"
+LLMOCK, AIMOCK, INSPECTOR, FASTMCP = "0.2.2", "1.43.0", "2.12.0", "4.2.3"
+MCP_SERVERS = "2026.8.31"
 FOLDER = Path(__file__).resolve().parents[2] / ".peers"
 _INSTALL_SECONDS, _START_SECONDS = 150, 60
 _NPM = ("--silent", "--no-audit", "--no-fund", "--fetch-retries", "0", "--fetch-timeout", "20000")
@@ -57,6 +59,32 @@ def aimock(fixtures: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
     arguments = ["-p", str(port), "-f", str(folder / "fixtures.json"), "--strict", "--validate-on-load"]
     with _running([program, *arguments], port, folder / "aimock.log"):
         yield f"http://127.0.0.1:{port}"
+
+
+def mcp_server(name: str) -> str:
+    """The program of an MCP server of npm (`everything`, `filesystem`), by those who wrote the protocol."""
+    if not shutil.which("npm") or not shutil.which("node"):
+        pytest.skip("MCP servers of npm need Node and npm, which are not here")
+    home = FOLDER / f"mcp-server-{name}-{MCP_SERVERS}"
+    package = f"@modelcontextprotocol/server-{name}@{MCP_SERVERS}"
+    _installed(home, [["npm", "install", *_NPM, "--prefix", ".", package]])
+    return str(home / "node_modules" / ".bin" / f"mcp-server-{name}")
+
+
+def inspector() -> list[str]:
+    """The command line of the official MCP inspector of npm, without a window."""
+    if not shutil.which("npm") or not shutil.which("node"):
+        pytest.skip("the MCP inspector needs Node and npm, which are not here")
+    home = FOLDER / f"inspector-{INSPECTOR}"
+    _installed(home, [["npm", "install", *_NPM, "--prefix", ".", f"@modelcontextprotocol/inspector@{INSPECTOR}"]])
+    return [str(home / "node_modules" / ".bin" / "mcp-inspector"), "--cli"]
+
+
+def fastmcp() -> str:
+    """A Python that has fastmcp, a client of others."""
+    home = FOLDER / f"fastmcp-{FASTMCP}"
+    _installed(home, [[sys.executable, "-m", "venv", "."], ["bin/pip", "install", "-q", f"fastmcp=={FASTMCP}"]])
+    return str(home / "bin" / "python")
 
 
 def ask(url: str, body: Any = None) -> Any:

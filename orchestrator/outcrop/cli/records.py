@@ -5,50 +5,40 @@ from __future__ import annotations
 import csv
 import sys
 from argparse import Namespace
-from collections import Counter
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.output import bars, report_run, say, say_json, spending_lines, table
-from outcrop.ledger import Account, accounts_in, report
-from outcrop.records import read
+from outcrop.cli.output import bars, report_run, say, say_json, table
+from outcrop.hypotheses import hypotheses_of
 from outcrop.recovery import RunRecord, open_run
-from outcrop.runs import RunFolder, find_run
-from outcrop.text import inert, shorten
+from outcrop.runs import find_run
+from outcrop.settings import CHAT
+from outcrop.spending import spending_of
+from outcrop.text import inert
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.messages import ModelRequest, TextBlock, ToolResultBlock, ToolUseBlock
-from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.context.segments import SEGMENTS
-
-_OBJECTIVE_CHARS, _DISPATCHES_SHOWN = 70, 200
 
 
 def show(options: Namespace) -> int:
-    """The dispatches of a run, or the prompt its lead would see now."""
+    """A run as a tree, or the prompt its lead would see now."""
     run = open_named(options)
     if options.prompt:
         return _show_prompt(run, as_json=options.json)
     if options.json:
         say_json(_document(run))
         return GOOD
-    about = run.about
-    state = "under way" if run.is_under_way else ""
-    kind = about.get("kind") or "(what it is for is not known: its first record is lost)"
-    say(f"{run.folder.run_id}  {kind}  {about.get('at', '')}  {state}".rstrip())
-    if about.get("objective"):
-        say(f"Objective: {about['objective']}")
-    if about.get("attach"):
-        say(f"Attached: {', '.join(entry['path'] for entry in about['attach'])}")
-    _say_dispatches(run)
-    if run.answer:
-        report_run(run.answer)
-    elif spending := spending_of(run):
-        say("\n" + "\n".join(spending_lines(spending)))
+    from outcrop.cli.showing import tree_of
+    from outcrop.cli.tree import say_tree
+
+    say_tree(tree_of(run, spending_of(run)))
+    if _is_chat(run):
+        from outcrop.cli.chat_output import say_conversation
+
+        say_conversation(run)
     return GOOD
 
 
@@ -77,6 +67,10 @@ def replay(options: Namespace) -> int:
         answer = run.answer
         say_json(answer.model_dump(mode="json") if answer else _document(run))
         return GOOD
+    if _is_chat(run):
+        from outcrop.cli.chat_output import say_conversation
+
+        say_conversation(run)
     for outcome in run.each_outcome():
         say(f"{outcome.dispatch_id} {outcome.specialist} {outcome.status} ({outcome.duration_s:.1f} s)")
         say(f"  {outcome.summary or '; '.join(outcome.errors)}")
@@ -168,53 +162,15 @@ def _document(run: RunRecord) -> wire.Json:
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
+        "gaps": run.events("gap"),
+        "hypotheses": [one.model_dump(mode="json") for one in hypotheses_of(run)],
+        **({"turns": [body["answered"] for body in run.events("chat_answer")]} if _is_chat(run) else {}),
         "spending": spending_of(run),
     }
 
 
-def spending_of(run: RunRecord) -> dict[str, Any] | None:
-    """What the run spent, by its journal alone: calls that were never settled count as their most."""
-    bounds = run.about.get("ceiling") or {}
-    ceiling = Ceiling(Decimal(bounds["usd"]) if bounds.get("usd") else None, bounds.get("tokens"))
-    accounts = accounts_in(run.records)
-    if run.about.get("kind") == "batch":
-        accounts = _accounts_of_jobs(run)
-    if not accounts and ceiling == Ceiling():
-        return None
-    spent = sum((account.spent for _, account in accounts.values()), Amount())
-    return report(accounts, ceiling, spent, Amount())
-
-
-def _accounts_of_jobs(run: RunRecord) -> dict[str, tuple[str, Account]]:
-    """What the jobs of a batch spent, by role; those of its earlier starts too."""
-    found: dict[str, tuple[str, Account]] = {}
-    for body in run.events("job_start"):
-        journal = RunFolder(run.folder.path.parent / body["run_id"]).journal
-        for role, account in accounts_in(read(journal)[0]).values() if journal.is_file() else ():
-            found[role] = (role, found.get(role, (role, Account()))[1].plus(account))
-    return found
-
-
-def _say_dispatches(run: RunRecord) -> None:
-    """The last dispatches as a table, those before them counted by status."""
-    starts = [entry for entry in run.records.entries if entry.type == "start"]
-    shown = {entry.id: run.records.at(entry) for entry in starts[-_DISPATCHES_SHOWN:]}
-    ended = {entry.id: entry for entry in run.records.entries if entry.type == "end"}
-    unwritten = {outcome.dispatch_id: outcome for outcome in run.interrupted}
-    rows = []
-    for dispatch_id, start in shown.items():
-        end = ended.get(dispatch_id)
-        outcome = Outcome.model_validate(run.records.at(end).body) if end else unwritten.get(dispatch_id)
-        status = outcome.status if outcome else "running"
-        seconds = f"{outcome.duration_s:.1f} s" if outcome else ""
-        objective = shorten(start.body["objective"], _OBJECTIVE_CHARS)
-        rows.append((dispatch_id, start.body["specialist"], status, seconds, objective))
-    if len(starts) > len(shown):
-        before = Counter(ended[entry.id].detail if entry.id in ended else "running" for entry in starts[: -len(shown)])
-        counts = ", ".join(f"{count} {status}" for status, count in sorted(before.items()))
-        say(f"{len(starts) - len(shown)} earlier dispatches ({counts}); `outcrop log {run.folder.run_id}` lists all")
-    if rows:
-        table(rows, ("dispatch", "specialist", "status", "time", "objective"))
+def _is_chat(run: RunRecord) -> bool:
+    return run.about.get("kind") == CHAT
 
 
 def _show_prompt(run: RunRecord, *, as_json: bool) -> int:

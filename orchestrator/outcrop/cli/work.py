@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
 from outcrop.cli.options import settings_of
-from outcrop.cli.output import report_run, say, say_json, say_json_with, spending_line, warn
+from outcrop.cli.output import report_run, say, say_json, say_json_with, say_report, spending_line, warn
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
 if TYPE_CHECKING:
-    from outcrop.batch import Standing
+    from outcrop.batch import JobWatcher, Line, Standing
+    from outcrop.live_batch import LiveBatch
 
 _COMMAND = "command"
 
@@ -30,6 +31,7 @@ def run(options: Namespace) -> int:
         raise UsageError("Give an OBJECTIVE, in plain words what is to be found out, or a --plan.")
     if options.map:
         raise UsageError("--map goes with --plan.")
+    from outcrop.cli.gaps import asker
     from outcrop.recovery import open_run
     from outcrop.run import Run
     from outcrop.view import progress_view
@@ -44,6 +46,7 @@ def run(options: Namespace) -> int:
             attach=options.attach,
             watcher=watcher,
             backend=options.backend,
+            on_gap=asker(),
         )
         try:
             outcome = run_async(work.start())
@@ -123,6 +126,7 @@ def status(outcome: Outcome | RunOutcome) -> int:
 
 
 async def _dispatch(options: Namespace) -> Outcome:
+    from outcrop.cli.gaps import asker
     from outcrop.pool import Pool
     from outcrop.view import progress_view
 
@@ -138,6 +142,7 @@ async def _dispatch(options: Namespace) -> Outcome:
             launcher=launcher,
             unconfined=options.unconfined,
             backend=options.backend,
+            on_gap=asker(),
         ) as pool:
             return await pool.dispatch(
                 options.specialist or _COMMAND,
@@ -155,30 +160,28 @@ async def _dispatch(options: Namespace) -> Outcome:
 def batch(options: Namespace) -> int:
     """Run a file of jobs, or one objective over many files."""
 
-    from outcrop.batch import BadLine, Batch, Line
-
-    def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
-        name = f" {line.job.id}" if line.job.id else ""
-        told = outcome.summary or "; ".join(outcome.errors)
-        warn(f"[{_standing(standing)}] line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s) {told}")
+    from outcrop.batch import BadLine, Batch
+    from outcrop.view import batch_view
 
     def on_bad(bad: BadLine) -> None:
         warn(f"{jobs}, line {bad.number}: {bad.reason}")
 
     jobs = _jobs_file(options)
-    work = Batch(
-        jobs,
-        workspace=options.workspace,
-        settings=settings_of(options),
-        resume=options.resume,
-        retry=[status for given in options.retry for status in given.split(",") if status],
-        max_failures=options.max_failures,
-        api_batch=options.api_batch,
-        backend=options.backend,
-        on_job=on_job,
-        on_bad=on_bad,
-    )
-    result = run_async(work.start())
+    settings = settings_of(options)
+    with batch_view() as live:
+        work = Batch(
+            jobs,
+            workspace=options.workspace,
+            settings=settings,
+            resume=options.resume,
+            retry=[status for given in options.retry for status in given.split(",") if status],
+            max_failures=options.max_failures,
+            api_batch=options.api_batch,
+            backend=options.backend,
+            on_job=_on_job(live),
+            on_bad=on_bad,
+        )
+        result = run_async(work.start())
     counts = result.outcomes.statuses
     if options.json:
         say_json_with(
@@ -213,7 +216,30 @@ def batch(options: Namespace) -> int:
         if result.spending:
             say(spending_line(result.spending))
         say(f"Results: {result.results}\nPage:    {result.page}")
+        say_report(result.run_folder)
     return GOOD if result.is_good else BAD
+
+
+def _on_job(live: LiveBatch | None) -> JobWatcher:
+    """Who tells of each job that ended: the live table, or a line each."""
+
+    def show(line: Line, outcome: RunOutcome, standing: Standing) -> None:
+        from outcrop.live_batch import JobRow
+
+        assert live is not None
+        row = JobRow(line.job.id or f"line {line.number}", outcome.status, outcome.duration_s, _told(outcome))
+        live.take(row, _standing(standing))
+
+    def write(line: Line, outcome: RunOutcome, standing: Standing) -> None:
+        name = f" {line.job.id}" if line.job.id else ""
+        ended = f"line {line.number}{name}: {outcome.status} ({outcome.duration_s:.1f} s)"
+        warn(f"[{_standing(standing)}] {ended} {_told(outcome)}")
+
+    return write if live is None else show
+
+
+def _told(outcome: RunOutcome) -> str:
+    return outcome.summary or "; ".join(outcome.errors)
 
 
 def _standing(standing: Standing) -> str:

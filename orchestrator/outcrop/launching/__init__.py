@@ -32,6 +32,9 @@ class LaunchSpec:
     data: Sequence[str] = ()
     """The files that it is about, for who can choose where to start it."""
 
+    stdin: int | None = None
+    """What it reads instead of the request: the read end of a pipe, for who talks to it while it runs."""
+
 
 @dataclass(frozen=True)
 class ExitInfo:

@@ -73,6 +73,8 @@ def _mounts(policy: Mapping[str, Any], packages: str) -> Iterable[list[str]]:
                 found[str(hidden)] = ["--tmpfs", str(hidden)]
             elif hidden.exists():
                 found[str(hidden)] = ["--ro-bind", "/dev/null", str(hidden)]
+    # Packages of the workspace lie among what is hidden.
+    found |= {path: ["--ro-bind", path, path] for path in policy["readable"] if set(PurePath(path).parts) & PRIVATE}
     found |= {path: ["--bind", path, path] for path in policy["writable"]}
     yield from (found[path] for path in sorted(found, key=lambda path: len(PurePath(path).parts)))
     # What is written between the binds would be lost without a word.

@@ -67,7 +67,12 @@ class Ends:
             "processes": spec.processes,
         }
         # Files, not pipes: a child that never reads its request cannot stall us, and end of file comes by itself.
-        files = [given_file("spec", marshal.dumps(settings)), given_file("request", spec.request)]
+        files = [given_file("spec", marshal.dumps(settings))]
+        if spec.stdin is None:
+            files.append(given_file("request", spec.request))
+        else:
+            files.append(os.dup(spec.stdin))
+            opened.callback(os.close, files[-1])
         self.theirs = [*files, out_write, err_write, theirs.fileno(), lifeline_read]
         self._to_close = [*files, out_write, err_write, lifeline_read]
         if spec.channel is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 
+from outcrop.hypotheses import HYPOTHESIS
 from outcrop.pins import PIN
 from outcrop_schemas import limits
 from outcrop_schemas.errors import BudgetError, ModelError
@@ -25,6 +26,7 @@ def lead_prompt(turns: int = limits.LEAD_TURNS) -> str:
         history=limits.HISTORY_DISPATCHES,
         pins=limits.PIN_COUNT,
         pin_chars=limits.PIN_CHARS,
+        hypotheses=limits.HYPOTHESES,
         summary_chars=limits.SUMMARY_CHARS,
         records=limits.COMPLETE_LIST_RECORDS,
         turns=turns,
@@ -45,7 +47,7 @@ def lead_agent(
     known: Sequence[str] = (),
     on_checkpoint: OnCheckpoint = told_to_nobody,
 ) -> Agent:
-    """The lead on one objective. `pins` are those it begins with; `tail` renders the pins and the history of now:
+    """The lead on one objective. `pins` are those it begins with; `tail` renders pins, hypotheses and history of now:
     what changes, after all that does not. `known` are blocks of skills, memory and attachments."""
     return Agent(
         model,
@@ -58,8 +60,9 @@ def lead_agent(
         window=window,
         store=store,
         on_checkpoint=on_checkpoint,
-        # What is dispatched before it in a turn ends with the pins it began with, what follows has the new one.
-        alone=(PIN,),
+        # What is dispatched before it in a turn ends with the pins it began with, what follows has the new one; and a
+        # hypothesis cites what ended before it.
+        alone=(PIN, HYPOTHESIS.name),
     )
 
 
@@ -68,6 +71,6 @@ def status_of_failure(error: ModelError) -> Status:
     return "budget" if isinstance(error, BudgetError) else "error"
 
 
-def render_tail(pins: str | None, history: str | None) -> list[str]:
-    """History, then pins: what matters most stands last."""
-    return [text for text in (history, pins) if text]
+def render_tail(pins: str | None, history: str | None, hypotheses: str | None = None) -> list[str]:
+    """History, hypotheses, then pins: what matters most stands last."""
+    return [text for text in (history, hypotheses, pins) if text]

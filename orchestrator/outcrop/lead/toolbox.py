@@ -1,4 +1,6 @@
-"""The lead's tools, and no others: two that look, dispatch, pin, remember, two that read on, checkpoint, complete."""
+"""The lead's tools, and no others: two that look, dispatch, pin, hypothesis, remember, two that read on, checkpoint,
+and complete.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from outcrop.desk import Desk
+from outcrop.hypotheses import HYPOTHESIS, Hypotheses, HypothesisArguments
 from outcrop.lead.roster import roster as roster
 from outcrop.memory import Memory
 from outcrop.pins import PIN, Pins
@@ -50,6 +53,11 @@ class DispatchArguments(_Arguments):
         description="Facts the specialist needs, for example of earlier dispatches. `attachments` lists the paths of "
         "attached files that it is to see.",
     )
+    hypotheses: list[str] = Field(
+        default=[],
+        max_length=limits.HYPOTHESES,
+        description="Ids of the hypotheses that it tests: it is told their claims, what it says of them is entered.",
+    )
 
 
 class PinArguments(_Arguments):
@@ -85,6 +93,7 @@ def _schemas(*, is_short: bool) -> tuple[ToolSchema, ...]:
             description="Keep a fact word for word in everything you see.",
             input_schema=PinArguments.model_json_schema(),
         ),
+        HYPOTHESIS,
         ToolSchema(
             name="remember",
             description="Keep a fact about this workspace for later runs; what fits an objective is shown with it.",
@@ -137,9 +146,11 @@ class LeadToolbox:
         self._desk, self._pins, self._store, self._attach = desk, pins, store, attach
         self._told, self._window_tokens = window.tools, window.tokens
         self.outcomes: list[Outcome] = []
+        self.hypotheses = Hypotheses()
         self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
             "dispatch": self._dispatch,
             PIN: self._pin,
+            HYPOTHESIS.name: self._hypothesis,
             "remember": self._remember,
             READ_RESULT.name: self._read,
             READ_SKILL.name: self._read_skill,
@@ -150,6 +161,12 @@ class LeadToolbox:
         return lead_schemas(self._told)
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
+        with self._desk.spans.tool(name, call_id, arguments) as span:
+            content = await self._called(name, arguments, call_id)
+            span.returned(content)
+        return content
+
+    async def _called(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         try:
             tool = self._tools.get(name)
             if tool is None:
@@ -173,9 +190,11 @@ class LeadToolbox:
             pins=self._pins.as_dict(),
             current_pins=self._pins.as_dict,
             attach=attach,
+            hypotheses=self.hypotheses.named(asked.hypotheses),
         )
         outcome = await self._desk.dispatch(order)
         self.outcomes.append(outcome)
+        self.hypotheses.take(outcome)
         await self._desk.note("lead_tool", {"call_id": call_id, "name": "dispatch", "dispatch_id": outcome.dispatch_id})
         return digest(outcome)
 
@@ -193,6 +212,13 @@ class LeadToolbox:
         self._pins.set(asked.key, asked.value)
         content = wire.dumps({"pinned": asked.key}).decode()
         note = {"call_id": call_id, "name": PIN, "key": asked.key, "value": asked.value, "content": content}
+        await self._desk.note("lead_tool", note)
+        return content
+
+    async def _hypothesis(self, arguments: dict[str, Any], call_id: str) -> str:
+        made = self.hypotheses.changed(checked(HypothesisArguments, arguments))
+        content = wire.dumps({"hypothesis": made.id, "status": made.status, "confidence": made.confidence}).decode()
+        note = {"call_id": call_id, "name": HYPOTHESIS.name, "hypothesis": made.model_dump(), "content": content}
         await self._desk.note("lead_tool", note)
         return content
 

@@ -210,6 +210,7 @@ class ApiBatchModel:
     """A model whose turns go through a mailbox. What the gateway waits here is time in the queue."""
 
     waits_in_queue = True
+    provider = "anthropic"
 
     def __init__(self, mailbox: Mailbox, model: Batchable) -> None:
         self._mailbox, self._model = mailbox, model

@@ -1,7 +1,8 @@
 """The model of a finished run: each agent is given the answers that were recorded, in its turn, whatever it asks.
 
 What it asks is compared with what was asked then, after ids, times and places were put aside, which no two runs share.
-A handle of what was put aside comes of its content, ids and all: a recorded call that names one is given that of now.
+A handle of what was put aside comes of its content, ids and all: a recorded call that names one is given that of now,
+and one that names a dispatch the id that it has now.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolUseBlock
 
 LISTING = "list_files"
 _DIFF_LINES = 30
+_ID = re.compile(rb"\bd\d{4,}-[0-9a-f]{16}\b")
 _HANDLE = re.compile(rb"\bread_result ([0-9a-f]{16})\b")
 _PUT_ASIDE = (
     (re.compile(r"\bd(\d{4,})-[0-9a-f]{16}\b"), r"d\1"),
@@ -107,6 +109,7 @@ class _Player:
     def __init__(self, model: RecordedModel, agent: str, exchanges: list[Exchange]) -> None:
         self._model, self._agent, self._exchanges, self._turn = model, agent, exchanges, 0
         self._handles: dict[str, str] = {}
+        self._dispatches: dict[str, str] = {}
         self.name = model.name
 
     async def create(self, request: ModelRequest) -> ModelResponse:
@@ -126,19 +129,30 @@ class _Player:
         return self._with_handles(exchange.response)
 
     def _learn_handles(self, then: bytes, now: bytes) -> None:
-        """Those of then with those of now that stand in the same places."""
+        """Those of then with those of now that stand in the same places; and the dispatches of now by ordinal."""
+        self._dispatches |= {ordinal_of(each): each for each in map(bytes.decode, _ID.findall(now))}
         of_then, of_now = (_HANDLE.findall(request) for request in (then, now))
         if len(of_then) == len(of_now):
             self._handles |= {old.decode(): new.decode() for old, new in zip(of_then, of_now, strict=True)}
 
     def _with_handles(self, response: ModelResponse) -> ModelResponse:
         content = [
-            block.model_copy(update={"input": {**block.input, "handle": self._handles[block.input["handle"]]}})
-            if isinstance(block, ToolUseBlock) and block.input.get("handle") in self._handles
-            else block
+            block.model_copy(update={"input": self._of_now(block.input)}) if isinstance(block, ToolUseBlock) else block
             for block in response.content
         ]
         return response.model_copy(update={"content": content})
+
+    def _of_now(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        if arguments.get("handle") in self._handles:
+            arguments = {**arguments, "handle": self._handles[arguments["handle"]]}
+
+        def named(found: re.Match[bytes]) -> bytes:
+            name = found[0].decode()
+            return self._dispatches.get(ordinal_of(name), name).encode()
+
+        text = wire.dumps(arguments)
+        made = _ID.sub(named, text)
+        return arguments if made == text else dict(wire.loads(made))
 
     def _note(self, told: str) -> None:
         self._model.differences.setdefault(self._agent, Difference(self._agent, self._turn, told))

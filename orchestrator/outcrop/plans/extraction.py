@@ -33,6 +33,8 @@ LOOKS = frozenset(("inspect_dataset",))
 ROWS_SHOWN = frozenset(("head", "tail", "sample"))
 """Operations of `query_data` that only look."""
 SCRIPTS = "scripts"
+# Between the name of an outside server and that of its tool; no name of our own has it.
+_OUTSIDE = "__"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,9 @@ class _Extraction:
         if start.body["command"] is not None:
             self.left_out.append(f"{name}: a program of one's own, whose work is not known")
             return
+        if "call" in start.body:
+            self.left_out.append(f"{name}: a call by itself, not of an agent")
+            return
         if start.id not in self.good:
             self.left_out.append(f"{name}: it did not succeed")
             return
@@ -112,6 +117,11 @@ class _Extraction:
                 kept.append(made)
             else:
                 passed[call.tool] += 1
+        if outside := {tool: passed.pop(tool) for tool in list(passed) if _OUTSIDE in tool}:
+            told = ", ".join(f"{tool} ({count})" if count > 1 else tool for tool, count in outside.items())
+            self.left_out.append(
+                f"{name}: {told}: of an outside server, which a plan cannot call; what it gave is lost"
+            )
         if passed:
             told = ", ".join(f"{tool} ({count})" if count > 1 else tool for tool, count in passed.items())
             self.left_out.append(f"{name}: {told}: only looked, failed, or was done before")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -40,11 +41,13 @@ class AttachArguments(BaseModel):
 
     paths: list[str]
     reader: Literal["lead", "specialist"] = "specialist"
+    tables: list[str] = []
+    """For the lead's eyes: tables whose rows no text may tell of."""
 
 
 def attached(context: ToolContext, asked: AttachArguments) -> list[str]:
     """The texts that are asked for. One that cannot be read says so: the work does not end for it."""
-    read = attachment if asked.reader == "specialist" else attachment_for_lead
+    read = attachment if asked.reader == "specialist" else partial(attachment_for_lead, tables=asked.tables)
 
     def readable(context: ToolContext, path: str, most_tokens: int) -> str:
         try:
@@ -97,9 +100,13 @@ def attachment(context: ToolContext, path: str, most_tokens: int = limits.ATTACH
     return _text(whole, path, first, size, room)
 
 
-def attachment_for_lead(context: ToolContext, path: str, most_tokens: int = limits.ATTACHMENT_TOKENS) -> str:
-    """What is attached of one file where no row may be shown. Raises as `attachment`."""
+def attachment_for_lead(
+    context: ToolContext, path: str, most_tokens: int = limits.ATTACHMENT_TOKENS, tables: Sequence[str] = ()
+) -> str:
+    """What is attached of one file where no row may be shown, of `tables` in whatever words. Raises as `attachment`."""
+    from outcrop_specialists.reading.tables import read_table
     from outcrop_specialists.tools.inspection.list_files import described
+    from outcrop_specialists.unseen.headless import is_headless
 
     whole = replace(context, window_tokens=limits.WINDOW_TOKENS)
     first = _read(whole, path, 1, 0)
@@ -108,20 +115,27 @@ def attachment_for_lead(context: ToolContext, path: str, most_tokens: int = limi
         return _binary(path, first, size)
     room = most_tokens - _FRAME_TOKENS - tokens_of_text(path)
     if first["kind"] == "text" and not is_json_data(path, first["text"]):
-        return _text(whole, path, first, size, room, without_row_lines)
+        return _text(whole, path, first, size, room, partial(_without_rows, context, tables))
     table = described(context, path, limits.PROFILE_COLUMNS)
     if "error" in table and "tables" not in table:
         return f"{ATTACHMENT}{path} (data, {size}) is not read as a table, so nothing of it is shown"
     table.pop("error", None)  # it quotes cells
     told = "its columns by name, type and role"
-    if any(_is_cell(column["name"]) for column in table.get("columns", ())):
+    if "columns" in table and is_headless(read_table(context, path)):
         # No header, so what stands for one are the cells of the first row.
         table["columns"] = [{key: column[key] for key in ("type", "role")} for column in table["columns"]]
         told = "its columns by type and role; its first line seems to be data"
     return f"{ATTACHMENT}{path} (data, {size}; {told}):\n{_beginning(wire.dumps(table).decode(), room)}"
 
 
-def _is_cell(name: str) -> bool:
+def _without_rows(context: ToolContext, tables: Sequence[str], text: str) -> str:
+    from outcrop_specialists.unseen.screen import Tables, screened
+
+    shown = without_row_lines(text)
+    return screened([shown], Tables.of(context, tables))[0] if tables else shown
+
+
+def is_cell(name: str) -> bool:
     is_markup = name.lstrip().startswith(("- ", "<", "{", "["))
     return NUMBER.fullmatch(name) is not None or is_row(name) or is_markup or len(name.split()) > _NAME_WORDS
 

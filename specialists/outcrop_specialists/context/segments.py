@@ -16,7 +16,17 @@ from outcrop_specialists import brief
 from outcrop_specialists.context.tokens import tokens_of_text
 
 Segment = Literal[
-    "system", "tools", "pins", "skills", "memory", "attachments", "objective", "history", "conversation", "tool_results"
+    "system",
+    "tools",
+    "pins",
+    "skills",
+    "memory",
+    "attachments",
+    "objective",
+    "history",
+    "hypotheses",
+    "conversation",
+    "tool_results",
 ]
 SEGMENTS: tuple[Segment, ...] = get_args(Segment)
 
@@ -26,6 +36,8 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
     (brief.DATA, "objective"),
     (brief.CONTEXT, "objective"),
     (brief.HISTORY.split("\n")[0], "history"),
+    (brief.HYPOTHESES.split("\n")[0], "hypotheses"),
+    (brief.CONVERSATION, "history"),
     (brief.SKILLS, "skills"),
     (brief.MEMORY, "memory"),
     (brief.ATTACHMENT, "attachments"),

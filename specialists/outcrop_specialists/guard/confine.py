@@ -74,12 +74,18 @@ def _capabilities(policy: Policy) -> None:
 
 def _landlock(policy: Policy) -> None:
     landlock.apply(
-        policy["readable"], policy["writable"], policy["listable"], policy["devices"], policy.get("identities")
+        policy["readable"],
+        policy["writable"],
+        policy["listable"],
+        policy["devices"],
+        policy.get("identities"),
+        has_network=policy.get("network", False),
     )
 
 
 def _seccomp(policy: Policy) -> None:
-    seccomp.apply(for_scripts=policy.get("for_scripts", False), immune=os.getppid(), own=os.getpid())
+    for_scripts, has_network = policy.get("for_scripts", False), policy.get("network", False)
+    seccomp.apply(for_scripts=for_scripts, immune=os.getppid(), own=os.getpid(), has_network=has_network)
 
 
 # In this order: Landlock and seccomp need no_new_privs, and seccomp closes the door behind it.

@@ -50,6 +50,8 @@ def apply(
     listable: Iterable[str],
     devices: Iterable[str],
     identities: Mapping[str, Identity] | None = None,
+    *,
+    has_network: bool = False,
 ) -> None:
     """Confine this process and its descendants. `no_new_privs` must be set; paths that are missing are passed over.
 
@@ -60,7 +62,7 @@ def apply(
     if abi < 1:
         raise OSError(38, "this kernel has no Landlock")
     handled = _ALL_FS | (REFER if abi >= 2 else 0) | (TRUNCATE if abi >= 3 else 0) | (IOCTL_DEV if abi >= 5 else 0)
-    network = BIND_TCP | CONNECT_TCP if abi >= 4 else 0
+    network = BIND_TCP | CONNECT_TCP if abi >= 4 and not has_network else 0
     scoped = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if abi >= 6 else 0
     ruleset = kernel.landlock_ruleset(handled, network, scoped)
     try:

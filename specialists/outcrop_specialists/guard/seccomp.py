@@ -14,6 +14,7 @@ _NAMESPACES = 0x7E020080  # CLONE_NEWNS|CGROUP|UTS|IPC|USER|PID|NET and CLONE_NE
 # FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY: on any file that can be opened.
 _FILE_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x40806685)
 _AF_UNIX, _SOCK_STREAM, _SOCKET_KIND = 1, 1, 0xF
+_AF_INET, _AF_INET6, _AF_NETLINK = 2, 10, 16
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _LOAD, _EQUAL, _GREATER_EQUAL, _SET, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
@@ -34,13 +35,15 @@ def build_filter(
     for_scripts: bool = False,
     immune: int | None = None,
     own: int = 0,
+    has_network: bool = False,
     machine: str | None = None,
 ) -> list[Instruction]:
     """The filter for this architecture. Raises OSError on one that it was not written for.
 
     A signal to the process `immune` (the supervisor) is answered as if it had been sent and ignored, as the supervisor
     would; a program that signals its parent is not broken by Landlock's refusal. `own` is the process that may be named
-    where a call can be for another one.
+    where a call can be for another one. `has_network` is for who may use the network: sockets of the Internet, and none
+    that leads to another process of this machine by its path.
     """
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
@@ -57,6 +60,8 @@ def build_filter(
     # Without clone3 the C library uses clone, whose flags a filter can see.
     program += [(_EQUAL, 0, 1, calls.CLONE3[column]), (_RETURN, 0, 0, _ERRNO | _ENOSYS)]
     denied = {**calls.DENIED, **(calls.DENIED_TO_SCRIPTS if for_scripts else {})}
+    if has_network:
+        program += _where(denied.pop("socket")[column], _OF_THE_INTERNET)
     program += _answer(denied, column, _DENY)
     program += _answer(calls.UNSUPPORTED, column, (_RETURN, 0, 0, _ERRNO | _ENOTSUP))
     program += _answer(calls.IGNORED, column, _IGNORE)
@@ -98,6 +103,13 @@ _PAIR_OF_STREAMS: list[Instruction] = [
     _DENY,
     _PASS,
 ]
+# Names are looked up by way of netlink too: which addresses this machine has.
+_OF_THE_INTERNET: list[Instruction] = [
+    (_LOAD, 0, 0, _FIRST),
+    *((_EQUAL, 3 - place, 0, family) for place, family in enumerate((_AF_INET, _AF_INET6, _AF_NETLINK))),
+    _DENY,
+    _PASS,
+]
 _NO_FILE_FLAGS: list[Instruction] = [
     (_LOAD, 0, 0, _SECOND),
     *(step for number in _FILE_FLAGS for step in ((_EQUAL, 0, 1, number), _DENY)),
@@ -105,6 +117,6 @@ _NO_FILE_FLAGS: list[Instruction] = [
 ]
 
 
-def apply(*, for_scripts: bool = False, immune: int | None = None, own: int = 0) -> None:
+def apply(*, for_scripts: bool = False, immune: int | None = None, own: int = 0, has_network: bool = False) -> None:
     """Confine this process and its descendants. `no_new_privs` must be set. Raises OSError."""
-    kernel.seccomp_filter(build_filter(for_scripts=for_scripts, immune=immune, own=own))
+    kernel.seccomp_filter(build_filter(for_scripts=for_scripts, immune=immune, own=own, has_network=has_network))

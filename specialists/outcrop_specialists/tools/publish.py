@@ -13,19 +13,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from outcrop_schemas import wire
 from outcrop_schemas.errors import PathError
 from outcrop_schemas.protocol import Artifact, ArtifactKind
 from outcrop_specialists.reading.address import table_of
 from outcrop_specialists.reading.fingerprints import fingerprint
-from outcrop_specialists.tools.base import Tool, ToolContext
+from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.lineage import WrittenColumn, record_of, record_path
 from outcrop_specialists.tools.lineage import sha256_of as sha256_of
 
 # With tool, part, hash and extension a name stays within the 255 bytes of a file system.
 _STEM_BYTES = 120
+
+
+class Maker(Protocol):
+    """What made a file: a tool, as far as names and records need it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class Published:
 
 def publish(
     context: ToolContext,
-    tool: Tool,
+    tool: Maker,
     inputs: Sequence[Path],
     parameters: dict[str, Any],
     *,

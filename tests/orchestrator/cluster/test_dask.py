@@ -449,3 +449,18 @@ def test_a_batch_whose_scheduler_is_lost_stops_and_goes_on_when_it_is_resumed(tm
     assert told["not_begun"] > 0
     resumed = subprocess.run([*command, "--resume", "--retry", "error,crashed,spawn_error"], capture_output=True)
     assert json.loads(resumed.stdout)["statuses"] == {"success": 12}
+
+
+async def test_a_specialist_on_a_node_calls_an_outside_server_of_this_machine(
+    cluster: Cluster, workspace: Path
+) -> None:
+    server = Path(__file__).resolve().parents[2] / "servers" / "outside_bad.py"
+    command = json.dumps([sys.executable, str(server)])
+    (workspace / "outcrop.toml").write_text(f"[mcp.bad]\ncommand = {command}\n")
+    done = turn(("complete", {"status": "success", "summary": "done", "results": {}}), turn_id="end")
+    model = ScriptedModel([turn(("bad__fine", {}), turn_id="a"), done])
+    async with Pool(workspace=workspace, model=model, backend=cluster.backend) as pool:
+        outcome = await pool.dispatch("analytics", "call it")
+    assert outcome.status == "success", outcome.errors
+    assert outcome.usage["node"]
+    assert '"text":"fine"' in str(model.requests[1].messages[-1].content)

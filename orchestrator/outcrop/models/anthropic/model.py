@@ -49,6 +49,7 @@ class AnthropicModel:
     """
 
     searches_tools = True
+    provider = "anthropic"
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The offline model: answers a Messages API request by planning, the same request always with the same turn.
 
-A pure function of the request: no file, no clock, nothing random, no data library. Whether it plays the lead or a
-specialist follows from the tools that are offered.
+A pure function of the request: no file, no clock, nothing random, no data library. Whether it plays the lead, the
+chat or a specialist follows from the tools that are offered.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from hashlib import sha256
 
+from outcrop.models.offline.chat import RESEARCH, ChatTurn
 from outcrop.models.offline.conversation import Call, Conversation
 from outcrop.models.offline.lead import LeadTurn
 from outcrop.models.offline.specialist import SpecialistTurn
@@ -34,8 +35,9 @@ class OfflineModel:
 
 def _turn(request: ModelRequest) -> ModelResponse:
     conversation = Conversation.of(request)
-    is_lead = any(tool.name == DISPATCH for tool in request.tools)
-    calls = (LeadTurn if is_lead else SpecialistTurn)(request, conversation).calls()
+    offered = {tool.name for tool in request.tools}
+    plays = LeadTurn if DISPATCH in offered else ChatTurn if RESEARCH in offered else SpecialistTurn
+    calls = plays(request, conversation).calls()
     return _response(request, conversation, calls)
 
 

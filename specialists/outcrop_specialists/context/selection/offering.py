@@ -12,7 +12,7 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_specialists.completion import checked
-from outcrop_specialists.context.selection.cards import card_of
+from outcrop_specialists.context.selection.cards import card_of, card_of_schema
 from outcrop_specialists.context.selection.embedding import Embedder
 from outcrop_specialists.context.selection.index import ToolIndex
 from outcrop_specialists.context.selection.selection import SelectionRecord, ToolSelection
@@ -42,7 +42,7 @@ class Offering:
     """Which of a specialist's tools are offered now. `on_choice` is told of every choice, as JSON text.
 
     `cache` is a folder in which the index of all tools is kept, the same for every specialist. With an `embedder` the
-    ranking is by likeness of meaning too.
+    ranking is by likeness of meaning too. `outside` are tools of servers that are not ours, chosen like our own.
     """
 
     def __init__(
@@ -51,9 +51,11 @@ class Offering:
         on_choice: Callable[[str], None],
         cache: Path | None = None,
         embedder: Embedder | None = None,
+        outside: Sequence[ToolSchema] = (),
     ) -> None:
-        names = [tool.name for tool in tools]
-        index = ToolIndex([card_of(tool) for tool in all_tools()], embedder, cache)
+        names = [*(tool.name for tool in tools), *(tool.name for tool in outside)]
+        cards = [*map(card_of, all_tools()), *map(card_of_schema, outside)]
+        index = ToolIndex(cards, embedder, cache)
         always = [name for name in ALWAYS if name in names]
         by = embedder.name if embedder else None
         self._selection = ToolSelection(index, names, always, on_choice=lambda record: on_choice(_told(record, by)))

@@ -42,7 +42,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Sorted by path; hidden files and folders are left out, links out of the workspace too. No row is ever shown."""
     folder = _folder(context, arguments.folder)
     notes: list[str] = []
-    entries = sorted(_entries(context.workspace, folder, notes), key=lambda entry: str(entry["path"]))
+    entries = sorted(entries_of(context.workspace, folder, notes), key=lambda entry: str(entry["path"]))
     shown = entries[: limits.LIST_FILES_ENTRIES]
     if len(entries) > len(shown):
         notes.append(f"{len(entries) - len(shown)} more files are not listed; name a folder")
@@ -68,7 +68,8 @@ def _folder(context: ToolContext, given: str) -> Path:
     return folder
 
 
-def _entries(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+def entries_of(workspace: Path, folder: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """The files below a folder that are listed, with path, kind and size; `notes` is told what is left out."""
     denied: list[OSError] = []
     visited = others = unnamed = 0
     for at, folders, files in os.walk(folder, onerror=denied.append):

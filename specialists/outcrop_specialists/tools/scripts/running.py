@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import DataError
 from outcrop_schemas.protocol import Artifact, ArtifactKind
 from outcrop_specialists.guard.script import Script, end_script, has_exited, start_script
+from outcrop_specialists.packages import PACKAGES, package_folders, python
 from outcrop_specialists.tools.base import Tool, ToolContext, ToolResult
 from outcrop_specialists.tools.publish import publish, relative
 
@@ -66,14 +66,13 @@ DETACHED: dict[str, RunningScript] = {}
 # Where those that ended last said what they said, to be read on.
 ENDED: dict[str, Path] = {}
 _ENDED_KEPT = 100
-_PYTHON = (sys.executable, "-P")
 
 
 def start(
     context: ToolContext,
     saved: Path,
     inputs: Sequence[Path],
-    program: Sequence[str] = _PYTHON,
+    program: Sequence[str] | None = None,
     kind: str = "script",
     one_output: bool = False,
     linked: bool = False,
@@ -87,15 +86,17 @@ def start(
         (folder / name).symlink_to(path)
     output = folder.parent / ("output.txt" if one_output else "stdout.log")
     errors = output if one_output else folder.parent / "stderr.log"
+    folders = package_folders()
+    packages = {PACKAGES: os.pathsep.join(folders)} if folders else {}
     # Appended, so that what comes by two ways into one file stands there in the order it came.
     with output.open("ab") as out, errors.open("ab") as err:
         try:
             process = start_script(
-                [*program, str(saved), *map(str, inputs)],
-                readable=[str(saved), *map(str, inputs)],
+                [*(program or python()), str(saved), *map(str, inputs)],
+                readable=[str(saved), *map(str, inputs), *folders],
                 writable=[],
                 folder=folder,
-                environment={"PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"},
+                environment={"PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg", **packages},
                 stdout=out.fileno(),
                 stderr=err.fileno(),
             )
@@ -185,13 +186,16 @@ def unconfined(running: RunningScript) -> list[str]:
 def published_files(running: RunningScript, context: ToolContext, tool: Tool) -> tuple[list[Artifact], list[str]]:
     """Put the files that it left in its folder into `results/`, with lineage."""
     artifacts, notes = [], []
+    # What a script makes may come of them, so they stand in the lineage of its files, with their versions.
+    names = [Path(folder).name for folder in package_folders()]
+    packages = {"packages": names} if names else {}
     files = files_of(running)
     for path in files[: limits.SCRIPT_FILES]:
         published = publish(
             context,
             tool,
             [*running.inputs, running.saved],
-            {"file": path.relative_to(running.folder).as_posix()},
+            {"file": path.relative_to(running.folder).as_posix(), **packages},
             extension=path.suffix.lstrip(".") or "txt",
             kind=_KINDS.get(path.suffix.lower(), "other"),
             title=f"{path.name}, written by {running.saved.name}",

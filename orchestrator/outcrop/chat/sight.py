@@ -1,0 +1,66 @@
+"""The one door through which anything of the data reaches the chat: a call in a confined process that lets no row out.
+
+What a run said, what was answered before, what is pinned: every text of others passes `screened`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from outcrop.settings import CHAT
+from outcrop_schemas.errors import DataError
+from outcrop_schemas.outcome import Outcome
+from outcrop_specialists.unseen.looking import LOOK
+from outcrop_specialists.unseen.screen import WITHHELD
+
+_TOLD_CHARS = 60_000
+"""So much of what was told before is compared with what is told now: two cells of a row may come one by one."""
+
+
+class CallTool(Protocol):
+    """Runs one tool in a process of its own; `reader` is whose window the answer is for."""
+
+    async def __call__(self, tool: str, arguments: Mapping[str, Any], reader: str) -> Outcome: ...
+
+
+class Sight:
+    """What the chat sees of a workspace."""
+
+    def __init__(self, call_tool: CallTool) -> None:
+        self._call_tool = call_tool
+        self._told: list[str] = []
+
+    async def look(self, tool: str, arguments: Mapping[str, Any], tables: Sequence[str] = ()) -> dict[str, Any]:
+        """The answer of one of the chat's data tools. Raises DataError in words that quote no cell."""
+        asked = {"tool": tool, "arguments": dict(arguments), "tables": list(tables), "before": self._before()}
+        outcome = await self._call_tool(LOOK, asked, CHAT)
+        if outcome.is_good:
+            return outcome.results
+        # The call words its own errors so that they quote nothing; what a process says that broke is not passed on.
+        said = "; ".join(outcome.errors) if outcome.status == "error" else ""
+        raise DataError(said or f"{tool}: {outcome.status}")
+
+    async def screened(self, texts: Sequence[str], tables: Sequence[str]) -> list[str]:
+        """The texts without what tells of a row of these tables, or of another of the workspace; where they cannot be
+        compared, nothing of them."""
+        if not any(texts):
+            return list(texts)
+        try:
+            found = (await self.look("screen", {"texts": list(texts)}, tables)).get("texts")
+        except DataError:
+            found = None
+        if not isinstance(found, list) or len(found) != len(texts):
+            return [f"[{WITHHELD}, or may: it could not be compared]" if text else "" for text in texts]
+        self._told += [str(text) for text in found if text]
+        return [str(text) for text in found]
+
+    def _before(self) -> list[str]:
+        kept: list[str] = []
+        left = _TOLD_CHARS
+        for text in reversed(self._told):
+            left -= len(text)
+            if left < 0:
+                break
+            kept.append(text)
+        return kept

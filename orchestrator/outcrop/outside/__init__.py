@@ -1,0 +1,1 @@
+"""MCP servers that are not ours, named in `outcrop.toml`: started confined, their tools handed to specialists."""

@@ -1,0 +1,143 @@
+"""The SDK with its OTLP exporter, as the OTEL_ variables set it up. A collector that is not there costs a warning."""
+
+# mypy does not look into namespace packages here, which opentelemetry is.
+# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import (
+    ConsoleMetricExporter,
+    MetricExporter,
+    MetricExportResult,
+    MetricsData,
+    PeriodicExportingMetricReader,
+)
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter, SpanExportResult
+
+from outcrop_schemas import limits
+from outcrop_schemas.errors import UsageError
+
+_log = logging.getLogger(__name__)
+_KINDS = ("otlp", "console", "none")
+
+
+class Exporting:
+    """Both providers, of this process. Raises UsageError for variables that make no sense."""
+
+    def __init__(self) -> None:
+        # The SDK says of each attempt that it failed; here that is said once, at the end.
+        logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
+        self._lost: dict[str, int] = {}
+        try:
+            resource = Resource.create(_about_us())
+            self.tracer_provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+            if spans := _span_exporter(self._lost):
+                self.tracer_provider.add_span_processor(BatchSpanProcessor(spans))
+            metrics = _metric_exporter(self._lost)
+            readers = [PeriodicExportingMetricReader(metrics)] if metrics else []
+            self.meter_provider = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
+        except ValueError as error:
+            raise UsageError(f"telemetry: the OTEL_ variables make no sense: {error}") from error
+
+    async def close(self) -> None:
+        """Deliver what is left, for so many seconds at most, and say what was lost."""
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+        # Not one of the loop's own threads: the end of the loop would wait for it.
+        threading.Thread(target=self._shut_down, args=(loop, done), name="outcrop-telemetry", daemon=True).start()
+        try:
+            await asyncio.wait_for(done.wait(), limits.TELEMETRY_FLUSH_SECONDS)
+        except TimeoutError:
+            self._lost.setdefault("what was not sent in time", 1)
+        if self._lost:
+            where = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "the default endpoint of OTLP/HTTP")
+            what = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in self._lost.items())
+            _log.warning("outcrop: telemetry was lost (%s): the collector at %s did not take it", what, _bare(where))
+
+    def _shut_down(self, loop: asyncio.AbstractEventLoop, done: asyncio.Event) -> None:
+        try:
+            self.tracer_provider.shutdown()
+            self.meter_provider.shutdown(timeout_millis=limits.TELEMETRY_FLUSH_SECONDS * 1000)
+        except Exception as error:  # noqa: BLE001 - the boundary to the SDK: telemetry fails no run
+            self._lost[f"the end of it ({type(error).__name__})"] = 1
+        with contextlib.suppress(RuntimeError):
+            # Nobody waits any more: the loop is closed.
+            loop.call_soon_threadsafe(done.set)
+
+
+class _Spans(OTLPSpanExporter):
+    """Counts what is lost."""
+
+    lost: dict[str, int]
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        result = super().export(spans)
+        if result is not SpanExportResult.SUCCESS:
+            self.lost["spans"] = self.lost.get("spans", 0) + len(spans)
+        return result
+
+
+class _Metrics(OTLPMetricExporter):
+    """Notes where metrics are lost."""
+
+    lost: dict[str, int]
+
+    def export(
+        self, metrics_data: MetricsData, timeout_millis: float | None = 10_000, **kwargs: Any
+    ) -> MetricExportResult:
+        result = super().export(metrics_data, timeout_millis, **kwargs)
+        if result is not MetricExportResult.SUCCESS:
+            self.lost["metrics"] = 1
+        return result
+
+
+def _span_exporter(lost: dict[str, int]) -> SpanExporter | None:
+    kind = _kind("OTEL_TRACES_EXPORTER")
+    if kind == "otlp":
+        exporter = _Spans()
+        exporter.lost = lost
+        return exporter
+    # stdout is for the answer.
+    return ConsoleSpanExporter(out=sys.stderr) if kind == "console" else None
+
+
+def _metric_exporter(lost: dict[str, int]) -> MetricExporter | None:
+    kind = _kind("OTEL_METRICS_EXPORTER")
+    if kind == "otlp":
+        exporter = _Metrics()
+        exporter.lost = lost
+        return exporter
+    return ConsoleMetricExporter(out=sys.stderr) if kind == "console" else None
+
+
+def _kind(variable: str) -> str:
+    kind = os.environ.get(variable, "").strip().lower() or "otlp"
+    if kind not in _KINDS:
+        raise UsageError(f"{variable}={kind}: telemetry knows {', '.join(_KINDS)}")
+    return kind
+
+
+def _about_us() -> dict[str, str]:
+    """The service, unless a variable names it."""
+    named = os.environ.get("OTEL_SERVICE_NAME") or "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    return {"service.version": version("outcrop"), **({} if named else {"service.name": "outcrop"})}
+
+
+def _bare(endpoint: str) -> str:
+    """An address without the login that it may have."""
+    scheme, slashes, rest = endpoint.partition("://")
+    return scheme + slashes + rest.rpartition("@")[2]
