@@ -12,6 +12,8 @@ from outcrop_schemas.outcome import Outcome
 
 @dataclass(frozen=True)
 class DispatchStarted:
+    """A specialist process has been started for a dispatch."""
+
     dispatch_id: str
     specialist: str
     objective: str
@@ -27,6 +29,8 @@ class DispatchProgress:
 
 @dataclass(frozen=True)
 class DispatchEnded:
+    """A dispatch has its outcome; the last event of it."""
+
     outcome: Outcome
 
 

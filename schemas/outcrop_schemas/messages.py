@@ -24,6 +24,8 @@ class _Kept(BaseModel):
 
 
 class TextBlock(_Kept):
+    """Text that is said."""
+
     type: Literal["text"] = "text"
     text: str
 
@@ -52,6 +54,8 @@ class RedactedThinkingBlock(_Kept):
 
 
 class ToolUseBlock(_Kept):
+    """A call of a tool: `input` are its arguments, `id` is named by its result."""
+
     type: Literal["tool_use"] = "tool_use"
     id: str
     name: str
@@ -59,6 +63,8 @@ class ToolUseBlock(_Kept):
 
 
 class ToolResultBlock(_Kept):
+    """What a tool gave, as text, for the call `tool_use_id`."""
+
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: str
     content: str
@@ -105,6 +111,8 @@ Block = Annotated[
 
 
 class Message(_Frozen):
+    """One turn of a conversation."""
+
     role: Literal["user", "assistant"]
     content: list[Block]
 
@@ -178,6 +186,7 @@ class Usage(_Frozen):
         return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
 
     def plus(self, other: Usage) -> Usage:
+        """Both together."""
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 
 
@@ -200,4 +209,5 @@ class ModelResponse(_Frozen):
         return self.usage if is_counted and min(self.usage.model_dump().values()) >= 0 else None
 
     def tool_uses(self) -> list[ToolUseBlock]:
+        """The calls of this turn, in their order."""
         return [block for block in self.content if isinstance(block, ToolUseBlock)]

@@ -182,6 +182,8 @@ Sentences = Annotated[list[Sentence], BeforeValidator(_as_list, json_schema_inpu
 
 
 class Evidence(_Wire):
+    """What speaks for and against what was supposed, in sentences, and what is to be supposed anew."""
+
     supports: Sentences = []
     contradicts: Sentences = []
     new_hypotheses: Sentences = []
@@ -214,6 +216,8 @@ class Completion(_Wire):
 
 
 class Started(_Wire):
+    """The first message: the process is there."""
+
     type: Literal["started"] = "started"
     dispatch_id: str
     pid: int
@@ -231,11 +235,15 @@ class Progress(_Wire):
 
 
 class UsageMessage(_Wire):
+    """What was used so far, for the transcript; the `usage` of the completion is what the outcome has."""
+
     type: Literal["usage"] = "usage"
     usage: dict[str, Any]
 
 
 class Log(_Wire):
+    """A line for people; it is in the transcript and decides nothing."""
+
     type: Literal["log"] = "log"
     level: Literal["debug", "info", "warning", "error"] = "info"
     text: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,6 +62,30 @@ def test_the_reference_has_every_public_name(site: Path) -> None:
     api = "".join(path.read_text("utf-8") for path in (site / "api").glob("*.html"))
     missing = [name for name in outcrop.__all__ if not re.search(rf'id="outcrop[\w.]*\.{name}"', api)]
     assert missing == []
+
+
+def documented() -> Iterator[tuple[str, Any]]:
+    """What the reference shows: each name, and what it is."""
+    for page in sorted((ROOT / "docs" / "api").glob("*.md")):
+        for target, members in re.findall(
+            r"^::: (\S+)(?:\n    options:(?:\n .*)*?\n      members: \[(.*)\])?", page.read_text(), re.M
+        ):
+            home = resolve_name(target)
+            names = [name.strip() for name in members.split(",")] if members else []
+            yield from ((f"{target}.{name}", getattr(home, name)) for name in names)
+            if not names:
+                yield target, home
+
+
+def test_all_that_the_reference_shows_is_described() -> None:
+    found = dict(documented())
+    assert len(found) > 40
+    bare = [name for name, thing in found.items() if not thing.__doc__]
+    for name, kind in found.items():
+        if inspect.isclass(kind):
+            own = [(key, value) for key, value in vars(kind).items() if key[0] != "_" and inspect.isfunction(value)]
+            bare += [f"{name}.{key}" for key, value in own if not value.__doc__]
+    assert bare == []
 
 
 @pytest.fixture(scope="module")

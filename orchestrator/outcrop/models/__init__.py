@@ -29,7 +29,9 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def create(self, request: ModelRequest) -> ModelResponse: ...
+    async def create(self, request: ModelRequest) -> ModelResponse:
+        """One turn. Raises ModelError, `retryable` where another attempt may help."""
+        ...
 
 
 ModelChoice = str | Model | Mapping[str, "str | Model"]

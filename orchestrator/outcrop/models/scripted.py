@@ -30,6 +30,7 @@ class ScriptedModel:
         return self._name
 
     async def create(self, request: ModelRequest) -> ModelResponse:
+        """The next turn. Raises ScriptExhaustedError."""
         self.requests.append(request)
         for turn in self._turns:
             return self._with_own_ids(turn if isinstance(turn, ModelResponse) else turn(request))

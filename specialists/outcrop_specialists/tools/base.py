@@ -64,6 +64,7 @@ class ToolResult:
     claims: list[Claim] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
+        """As a model is told it; claims are for the orchestrator."""
         found: dict[str, Any] = {"summary": self.summary, "results": self.results}
         if self.artifacts:
             found["artifacts"] = [artifact.model_dump(exclude_none=True) for artifact in self.artifacts]
