@@ -1,7 +1,7 @@
 """The door to OpenTelemetry: what a run tells, and to whom. Where nothing is switched on, none of it is imported."""
 
 # mypy does not look into namespace packages here, which opentelemetry is.
-# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+# mypy: disable-error-code="attr-defined,name-defined,misc"
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from outcrop.telemetry.silent import Workflow as Workflow
 from outcrop_schemas.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from opentelemetry.metrics import MeterProvider as MeterProvider
-    from opentelemetry.trace import TracerProvider as TracerProvider
+    from opentelemetry.metrics import MeterProvider as MeterProvider  # type: ignore[import-not-found,unused-ignore]
+    from opentelemetry.trace import TracerProvider as TracerProvider  # type: ignore[import-not-found,unused-ignore]
 
     from outcrop.settings import Settings
 

@@ -1,7 +1,7 @@
 """The SDK with its OTLP exporter, as the OTEL_ variables set it up. A collector that is not there costs a warning."""
 
 # mypy does not look into namespace packages here, which opentelemetry is.
-# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+# mypy: disable-error-code="attr-defined,name-defined,misc"
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import (
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.metrics import MeterProvider  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.metrics.export import (  # type: ignore[import-not-found,unused-ignore]
     ConsoleMetricExporter,
     MetricExporter,
     MetricExportResult,
     MetricsData,
     PeriodicExportingMetricReader,
 )
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter, SpanExportResult
+from opentelemetry.sdk.resources import Resource  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter, SpanExportResult  # type: ignore[import-not-found,unused-ignore]
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError

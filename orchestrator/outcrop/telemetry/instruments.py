@@ -1,11 +1,11 @@
 """The metrics, with the names, units and bucket boundaries of the conventions."""
 
 # mypy does not look into namespace packages here, which opentelemetry is.
-# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+# mypy: disable-error-code="attr-defined,name-defined,misc"
 
 from __future__ import annotations
 
-from opentelemetry.metrics import Meter
+from opentelemetry.metrics import Meter  # type: ignore[import-not-found,unused-ignore]
 
 from outcrop.telemetry.names import TOKEN_TYPE, Attributes
 

@@ -1,7 +1,7 @@
 """Tells of runs as spans and metrics of OpenTelemetry, by its API alone: whose providers they are does not matter."""
 
 # mypy does not look into namespace packages here, which opentelemetry is.
-# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+# mypy: disable-error-code="attr-defined,name-defined,misc"
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from opentelemetry import context, trace
-from opentelemetry.context import Context
-from opentelemetry.metrics import NoOpMeterProvider
-from opentelemetry.trace import NoOpTracerProvider, Tracer
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry import context, trace  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.context import Context  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.metrics import NoOpMeterProvider  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.trace import NoOpTracerProvider, Tracer  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # type: ignore[import-not-found,unused-ignore]
 
 from outcrop.telemetry import names
 from outcrop.telemetry.instruments import Instruments

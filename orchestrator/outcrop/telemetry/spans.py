@@ -1,7 +1,7 @@
 """Spans under way: what each kind of work says when it ends."""
 
 # mypy does not look into namespace packages here, which opentelemetry is.
-# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+# mypy: disable-error-code="attr-defined,name-defined,misc"
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-from opentelemetry import trace
-from opentelemetry.trace import SpanContext, Status, StatusCode
+from opentelemetry import trace  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.trace import SpanContext, Status, StatusCode  # type: ignore[import-not-found,unused-ignore]
 
 from outcrop.telemetry import names
 from outcrop.telemetry.instruments import Instruments

@@ -1,14 +1,14 @@
 """Tool calls in another process, as it told of them: nothing of that is believed without a bound."""
 
 # mypy does not look into namespace packages here, which opentelemetry is.
-# mypy: disable-error-code="attr-defined,name-defined,import-not-found,misc"
+# mypy: disable-error-code="attr-defined,name-defined,misc"
 
 from __future__ import annotations
 
 import time
 
-from opentelemetry import trace
-from opentelemetry.trace import Status, StatusCode, Tracer
+from opentelemetry import trace  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.trace import Status, StatusCode, Tracer  # type: ignore[import-not-found,unused-ignore]
 from pydantic import ValidationError
 
 from outcrop.telemetry import names
