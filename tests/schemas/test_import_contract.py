@@ -86,3 +86,19 @@ def test_outcrop_works_inside_an_application_with_a_schemas_folder_of_its_own(tm
     program = "import sys; sys.path.insert(0, ''); import schemas; from outcrop import Pool; print(schemas.MINE, Pool)"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("True <class 'outcrop.pool.Pool'>")
+
+
+def test_one_module_imports_the_server_of_mcp() -> None:
+    files = [path for folder in ALLOWED for path in (ROOT / folder).rglob("*.py")]
+    assert [path.name for path in files if "mcp.server" in modules_named(path)] == ["door.py"]
+
+
+def modules_named(path: Path) -> str:
+    """The modules that a file imports, by their whole names."""
+    nodes = [
+        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    names = [
+        [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names] for node in nodes
+    ]
+    return " ".join(name for each in names for name in each)

@@ -115,6 +115,9 @@ class Offered:
     def input_schema(self) -> dict[str, Any]:
         schema = get_tool(self.name).schema().input_schema if self.name in NAMES else _schema(self.arguments)
         found: dict[str, Any] = without_marks(schema)
+        if self.name in FAMILIES["scripts"]:
+            # How long to wait before it is left running: nobody could come back to it.
+            found["properties"].pop("wait_seconds")
         return found
 
     def output_schema(self) -> dict[str, Any]:

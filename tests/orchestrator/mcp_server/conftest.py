@@ -16,17 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psutil
 import pytest
-from servers.small_tables import write_rasters, write_workspace
-
-if find_spec("mcp") is None:
-    pytest.skip("mcp is an extra: pip install 'outcrop[mcp]'", allow_module_level=True)
-
-import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from servers.small_tables import write_rasters, write_workspace
 
 OUTCROP = str(Path(sys.executable).parent / "outcrop")
 OFFLINE = ["--model", "offline"]

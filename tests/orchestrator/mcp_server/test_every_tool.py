@@ -84,6 +84,7 @@ async def test_schemas_and_annotations_are_valid_and_true(served: Any) -> None:
         Draft202012Validator.check_schema(tool.output_schema)
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
         assert "x-role" not in json.dumps(tool.input_schema)
+        assert not [name for name in NOT_OFFERED if name in tool.description + json.dumps(tool.input_schema)]
         assert tool.title
         assert 20 < len(tool.description) <= 1_000
         hints = tool.annotations
