@@ -16,8 +16,6 @@ import pytest
 OUTCROP = str(Path(sys.executable).with_name("outcrop"))
 _ROCKS = ("granite", "basalt")
 ROWS = "sample,Au,rock\n" + "".join(f"s{n},{n / 7},{_ROCKS[n % 2]}\n" for n in range(40)) + "s40,,slate\n"
-    "sample,Au,rock\n" + "".join(f"s{n},{n / 7},{('granite', 'basalt')[n % 2]}\n" for n in range(40)) + "s40,,slate\n"
-)
 PATIENCE_SECONDS = 120
 
 
