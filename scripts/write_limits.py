@@ -9,7 +9,7 @@ from marked import cell, write
 from pydantic import BaseModel
 
 TOLD = {
-    "roles": ("Settings of a role", "In `[roles.NAME]`: `default`, `lead` or a specialist."),
+    "roles": ("Settings of a role", "In `[roles.NAME]`: `default`, `lead`, `chat` or a specialist."),
     "prices": ("Prices of your own", 'In `[prices."MODEL"]`, US dollars per million tokens.'),
 }
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from outcrop_schemas import limits
 
 if TYPE_CHECKING:
+    from outcrop_schemas.hypotheses import Hypothesis
     from outcrop_schemas.outcome import Outcome, RunOutcome, VerifiedArtifact
 
 _GOOD, _HALF, _BAD = "✓", "◐", "✗"
@@ -95,12 +96,17 @@ def run_html(outcome: RunOutcome) -> str:
         paragraph(outcome.summary),
         *(listed(name, getattr(outcome, name)) for name in ("errors", "blockers", "findings")),
         listed("refuted figures", refuted),
+        listed("hypotheses", [_hypothesis(one) for one in outcome.hypotheses]),
         *(listed(name, getattr(outcome, name)) for name in ("recommendations", "warnings")),
         listed("files", _files(outcome.artifacts)),
         listed("dispatches", dispatches),
         f'<div style="{_ASIDE}">record: {said(outcome.run_folder)}</div>' if outcome.run_folder else "",
     ]
     return card(outcome.status, outcome.objective, about, parts)
+
+
+def _hypothesis(one: Hypothesis) -> str:
+    return f"{one.status}: {one.claim} ({len(one.evidence_for)} for, {len(one.evidence_against)} against)"
 
 
 def _figures(outcome: RunOutcome) -> str:

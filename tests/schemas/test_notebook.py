@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from outcrop.batch_outcomes import BatchOutcome, JobOutcomes
 from outcrop.jobs import BadLine
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import STATUSES, DispatchLine, Outcome, ReportedFigure, RunOutcome, VerifiedArtifact
 
 OURS = {"div", "strong", "p", "ul", "li", "details", "summary", "pre"}
@@ -66,6 +67,7 @@ def run_outcome(text: str) -> RunOutcome:
         run_id=text, objective=text, status="success", summary=text, findings=some, recommendations=some,
         blockers=some, errors=some, warnings=some, artifacts=[], usage={}, model=text, started_at=text, duration_s=2.0,
         run_folder=text, figures=[ReportedFigure(where=text, text=text, verdict="refuted", reason=text)],
+        hypotheses=[Hypothesis(id=text, claim=text, status="refuted")],
         dispatches=[DispatchLine(dispatch_id=text, specialist=text, objective=text, status="crashed", duration_s=1)],
     )  # fmt: skip
 
@@ -107,7 +109,14 @@ def test_an_answer_shows_verdicts_files_tokens_and_where_the_record_is() -> None
     usage = {"input_tokens": 1_000, "cache_read_input_tokens": 234, "output_tokens": 5}
     outcome = run_outcome("text").model_copy(update={"artifacts": [file], "figures": figures, "usage": usage})
     text = checked(outcome._repr_html_()).text
-    for told in ("2 verified", "results/a.csv (3 rows): Means", "1,234 tokens in, 5 out", "record: text", "15 more"):
+    for told in (
+        "2 verified",
+        "results/a.csv (3 rows): Means",
+        "1,234 tokens in, 5 out",
+        "record: text",
+        "15 more",
+        "refuted: text (0 for",
+    ):
         assert told in text
 
 

@@ -183,6 +183,7 @@ class Chat:
         return found
 
     def spending(self) -> dict[str, Any] | None:
+        """What the conversation and its runs spent; None where nothing costs."""
         return self._open_desk.ledger.report()
 
     @property
