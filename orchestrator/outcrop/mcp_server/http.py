@@ -28,6 +28,8 @@ def bound(port: int) -> socket.socket:
     place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         place.bind((HOST, port))
+        # From now on: whoever reads the address may come before the server does.
+        place.listen()
     except (OSError, OverflowError) as error:
         place.close()
         raise UsageError(f"port {port} of {HOST} cannot be taken: {error}; --port 0 takes a free one") from error
