@@ -101,7 +101,7 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
     return subprocess.run(
         ["bash", "-c", program], cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=170,
+        timeout=540,
     )  # fmt: skip
 
 

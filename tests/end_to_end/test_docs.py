@@ -44,6 +44,8 @@ def place(value: Snippet | Path) -> str:
     return value.place if isinstance(value, Snippet) else str(value.relative_to(ROOT))
 
 
+# A page may have a dozen specialists started cold, which on a busy machine take minutes.
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", TO_RUN, ids=place)
 def test_what_a_page_says_can_be_done_as_it_stands(page: Path, tmp_path: Path) -> None:
     done = run_page(page, tmp_path)
