@@ -272,6 +272,7 @@ REPORT_AGENTS = 12
 REPORT_REQUESTS = 150
 REPORT_LINEAGE_FILES = 60
 REPORT_JOBS = 500
+REPORT_TURNS = 200
 REPORT_LEDGER_RECORDS = 20_000
 
 
@@ -1497,6 +1498,13 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.report.jobs",
         "those that failed first; results.jsonl has all",
+    ),
+    Limit(
+        "messages of a chat in its report",
+        REPORT_TURNS,
+        "messages",
+        "outcrop.report.conversation",
+        "the last ones; earlier ones are counted",
     ),
     Limit(
         "model calls that a report adds up",

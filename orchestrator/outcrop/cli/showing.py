@@ -9,6 +9,7 @@ from typing import Any
 
 from outcrop.cli.output import hypothesis_lines, one_line, size, spending_lines, verdicts
 from outcrop.cli.tree import Node
+from outcrop.gaps.record import gap_lines
 from outcrop.hypotheses import hypotheses_of
 from outcrop.logbook import ToolCall, tool_calls
 from outcrop.records import Entry
@@ -37,8 +38,8 @@ def tree_of(run: RunRecord, spending: Mapping[str, Any] | None) -> Node:
     _about(root, about)
     _jobs(root, run)
     _dispatches(root, run)
-    if gaps := run.events("gap"):
-        root.add("", "Packages that were missing").children = [Node(_gap_line(gap)) for gap in gaps]
+    if missing := gap_lines(run):
+        root.add("", "Packages that were missing").children = [Node(line) for line in missing]
     if run.answer:
         _answer(root, run.answer)
     else:
@@ -208,13 +209,6 @@ def _hypotheses(node: Node, held: Sequence[Hypothesis]) -> None:
         for each in held:
             claim, *evidence = hypothesis_lines(each).split("\n")
             shelf.add(claim).add_all("", (line.strip() for line in evidence))
-
-
-def _gap_line(gap: Mapping[str, Any]) -> str:
-    """`lasio (pip), d0002: installed lasio 0.31 (allow-list)`."""
-    installed = ", ".join(f"{one['name']} {one['version']}" for one in gap["installed"])
-    became = f"installed {installed}" if installed else gap["told"] or gap["decision"]
-    return f"{one_line(gap['package'])} ({one_line(gap['manager'])}), {gap['agent']}: {became} ({gap['by']})"
 
 
 def tokens_of(usage: Mapping[str, Any]) -> int:

@@ -74,7 +74,7 @@ def answer_fact(outcome: RunOutcome) -> AnswerFact:
     claims = [ClaimFact(number, claim) for number, claim in enumerate(outcome.claims, 1)]
     texts = texts_of(outcome)
     pieces = {
-        where: _pieces(text, [figure for figure in outcome.figures if figure.where == where], claims)
+        where: pieces_of(text, [figure for figure in outcome.figures if figure.where == where], claims)
         for where, text in texts.items()
     }
     return AnswerFact(
@@ -91,7 +91,7 @@ def figure_text(value: Any) -> str:
     return value if isinstance(value, str) else wire.dumps(value).decode()
 
 
-def _pieces(text: str, figures: Sequence[ReportedFigure], claims: Sequence[ClaimFact]) -> list[Piece]:
+def pieces_of(text: str, figures: Sequence[ReportedFigure], claims: Sequence[ClaimFact] = ()) -> list[Piece]:
     """The text cut at its figures. Those beyond what was traced, and of a text that was cut since, stay text."""
     found, place = [], 0
     for (start, end), figure in zip(places_of_figures(text), figures, strict=False):

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from outcrop.hypotheses import hypotheses_of
 from outcrop.recovery import RunRecord
 from outcrop.report.answer import AnswerFact, answer_fact
 from outcrop.report.artifacts import ArtifactFact, artifact_facts
 from outcrop.report.charts import Timeline, timeline_of
+from outcrop.report.conversation import ConversationFact, conversation_of
 from outcrop.report.dispatches import Dispatches, DispatchFact, dispatch_facts, moment, seconds_between, tokens_of
 from outcrop.report.jobs import Jobs, job_facts
 from outcrop.report.lineage import Lineage, lineage_of
@@ -56,6 +58,7 @@ class RunFacts:
     lineage: Lineage
     tokens: Tokens
     jobs: Jobs | None
+    conversation: ConversationFact | None
     setting: Setting
 
     @property
@@ -98,12 +101,13 @@ def facts_of(run: RunRecord) -> RunFacts:
         more,
         _not_done(shown, outcome),
         _warnings(shown, outcome),
-        outcome.hypotheses if outcome else (),
+        outcome.hypotheses if outcome else hypotheses_of(run),
         repairs_of(shown),
         timeline_of(shown, turns, seconds),
         lineage_of([artifact.path for artifact in artifacts], answer.claims if answer else (), files),
         token_facts(run, shown),
         jobs,
+        conversation_of(run),
         setting_of(run, shown, outcome),
     )
 

@@ -39,7 +39,8 @@ class Section:
 
 
 SECTIONS = (
-    Section("answer", "Answer", lambda facts: True),
+    Section("conversation", "Conversation", lambda facts: facts.conversation),
+    Section("answer", "Answer", lambda facts: not facts.conversation),
     Section("undone", "Not done", lambda facts: facts.not_done),
     Section("warnings", "Warnings", lambda facts: facts.warnings or facts.notices),
     Section("hypotheses", "Hypotheses", lambda facts: facts.hypotheses),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from outcrop.gaps.record import gap_lines
 from outcrop.ledger import RESERVED, SETTLED
 from outcrop.recovery import RunRecord
 from outcrop.report.dispatches import DispatchFact
@@ -30,7 +31,8 @@ class PropertyFact:
 
 @dataclass(frozen=True)
 class Setting:
-    """`limits` are rows of name, value and unit; `spending` is None where nothing was counted."""
+    """`limits` are rows of name, value and unit, `packages` what became of those that were missing; `spending` is None
+    where nothing was counted."""
 
     version: str
     models: Mapping[str, str]
@@ -43,6 +45,7 @@ class Setting:
     pins: Mapping[str, str]
     limits: Sequence[tuple[str, str, str]]
     isolation: Sequence[PropertyFact]
+    packages: Sequence[str]
     spending: Mapping[str, Any] | None
     spending_note: str = ""
 
@@ -63,6 +66,7 @@ def setting_of(run: RunRecord, dispatches: Sequence[DispatchFact], answer: RunOu
         _texts(about.get("pins")),
         _limits(_mapping(about.get("limits"))),
         _isolation(run, dispatches),
+        gap_lines(run),
         spending,
         note,
     )

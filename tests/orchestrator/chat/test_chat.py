@@ -37,6 +37,21 @@ async def test_figures_are_traced_and_files_looked_up(data: Path) -> None:
     assert await differences(folder) == [None]
 
 
+async def test_the_report_of_a_chat_tells_the_conversation_with_its_figures_marked(data: Path) -> None:
+    said = "There are 60 rows in a.csv, and <b>17.25</b> is no figure of mine; see also results/none.png."
+    _, _, folder = await talked(data, [LOOK, end(said), end(said)], ["how <i>many</i>?"])
+    page = (folder.path / "report.html").read_text("utf-8")
+    _, _, talk = page.partition('<section id="conversation"')
+    talk, _, _ = talk.partition("</section>")
+    assert "how &lt;i&gt;many&lt;/i&gt;?" in talk
+    assert "(verified)" in talk
+    assert "(unverifiable)" in talk
+    assert "It cites results/none.png, which was neither listed" in talk
+    assert "&lt;b&gt;" in talk
+    assert "<b>17.25" not in page
+    assert '<section id="answer" aria-labelledby="answer-title" hidden>' in page
+
+
 async def test_an_answer_that_is_mended_is_good(data: Path) -> None:
     [answered], _, folder = await talked(data, [end("See b.csv."), LOOK, end("See a.csv.", ["a.csv"])])
     assert answered.status == "success"
