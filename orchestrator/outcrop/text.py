@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
+
+from outcrop_schemas.hidden import visible
 
 ELLIPSIS = "…"
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 # Beyond the cut, enough text for the segmenter to see whether a cluster goes on.
 _LOOKAHEAD = 64
-# C1 controls, line ends of other standards, bidirectional marks: legal in JSON, trouble on a terminal or in a log.
-_ODD = r"\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-ODD = re.compile(f"[{_ODD}]")
-# A lone surrogate cannot be written at all.
-_CONTROL = re.compile(rf"[\x00-\x08\x0b-\x1f{_ODD}\ud800-\udfff]")
 
 
 @cache
@@ -53,10 +49,8 @@ def is_text(text: str) -> bool:
 
 def inert(text: str, *, keep_newlines: bool = True) -> str:
     """Foreign text as it may be shown to people: control and bidirectional characters are made visible."""
-    shown = _CONTROL.sub(
-        lambda match: f"\\x{ord(match[0]):02x}" if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text
-    )
-    return shown if keep_newlines else shown.replace("\n", " ").replace("\t", " ")
+    seen = visible(text)
+    return seen if keep_newlines else seen.replace("\n", " ").replace("\t", " ")
 
 
 def size(count: int) -> str:

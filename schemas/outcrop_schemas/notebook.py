@@ -6,13 +6,13 @@ What comes from specialists, files and models is hostile text: nothing but text 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas import limits
+from outcrop_schemas.hidden import visible
 
 if TYPE_CHECKING:
     from outcrop_schemas.hypotheses import Hypothesis
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 _GOOD, _HALF, _BAD = "✓", "◐", "✗"
 _SIGNS = {"success": _GOOD, "partial": _HALF, "capability_gap": _HALF, "budget": _HALF}
-# Controls, lone surrogates, and what turns the direction of a line or cannot be seen in it.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
 _CARD = "border:1px solid;border-radius:6px;padding:.6em .9em;margin:.3em 0;max-width:60em;overflow-wrap:anywhere"
 _ASIDE = "opacity:.75;font-size:90%"
 _LIST = "margin:.2em 0 .6em"
@@ -34,8 +29,8 @@ _BLOCK = "white-space:pre-wrap;max-height:24em;overflow:auto"
 def said(text: object, limit: int = limits.NOTEBOOK_ENTRY_CHARS) -> str:
     """Foreign text as HTML that shows it: cut, hidden characters made visible, markup escaped."""
     given = str(text)
-    shown = given if len(given) <= limit else given[: limit - 1] + "…"
-    return escape(_HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), shown))
+    cut = given if len(given) <= limit else given[: limit - 1] + "…"
+    return escape(visible(cut))
 
 
 def card(status: str, title: str, about: Iterable[str], parts: Iterable[str]) -> str:

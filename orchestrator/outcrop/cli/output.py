@@ -13,10 +13,11 @@ from typing import Any, get_args
 import orjson
 
 from outcrop.report.links import REPORT
-from outcrop.text import ODD, inert
+from outcrop.text import inert
 from outcrop.text import size as size
 from outcrop_schemas import wire
 from outcrop_schemas.claims import Verdict
+from outcrop_schemas.hidden import json_escaped
 from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import RunOutcome, VerifiedArtifact
 
@@ -72,7 +73,7 @@ def _write_json(document: bytes) -> None:
 
 def _write_text(part: bytes) -> None:
     # Only strings hold such characters, and there an escape means the same.
-    sys.stdout.buffer.write(ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", part.decode()).encode())
+    sys.stdout.buffer.write(json_escaped(part.decode()).encode())
 
 
 def table(rows: Iterable[Iterable[object]], header: Iterable[str]) -> None:
