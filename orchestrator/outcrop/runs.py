@@ -52,6 +52,11 @@ class RunFolder:
         """What agents were shown of attached files, by content."""
         return self.path / "attached"
 
+    @property
+    def requests(self) -> Path:
+        """Where other processes ask its orchestrator for something; made by the first that does."""
+        return self.path / "requests"
+
     def transcript(self, dispatch_id: str) -> Path:
         return self.path / "transcripts" / f"{dispatch_id}.ndjson"
 

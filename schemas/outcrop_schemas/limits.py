@@ -196,6 +196,7 @@ BATCH_PAGE_FAILED = 1_000
 BATCH_PAGE_GOOD = 200
 JOB_FILES = 1_000
 JOB_ID_CHARS = 200
+REQUEST_LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -1124,5 +1125,12 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.batch_results",
         "further ones are counted; results.jsonl has all",
+    ),
+    Limit(
+        "time between looks for requests",
+        REQUEST_LOOK_SECONDS,
+        "s",
+        "outcrop.cancelling",
+        "such as that to cancel a dispatch; while dispatches run only",
     ),
 )
