@@ -116,7 +116,7 @@ def _verify_one(artifact: Artifact, grounds: Grounds, patience: _Patience) -> tu
         raise PathError(artifact.path, "is one of Outcrop's own records")
     if patience.is_over():
         raise PathError(artifact.path, f"was not checked: {_LATE}")
-    descriptor = _open_beneath(grounds.workspace, relative)
+    descriptor = open_beneath(grounds.workspace, relative)
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -198,7 +198,7 @@ def _shape(
     return rows, columns, ""
 
 
-def _open_beneath(workspace: int, relative: Path) -> int:
+def open_beneath(workspace: int, relative: Path) -> int:
     """A descriptor to a file beneath the workspace's, no component of which is a link."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     current = os.dup(workspace)
