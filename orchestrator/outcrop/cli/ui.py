@@ -4,9 +4,36 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from outcrop.cli.boundary import GOOD
+from outcrop.cli.boundary import GOOD, run_async
 from outcrop.cli.output import say, say_json
 from outcrop.cli.records import open_named
+from outcrop.workspace import Workspace
+
+
+def ui(options: Namespace) -> int:
+    """Serve the live view of a workspace until a signal ends it."""
+    from outcrop.ui.serve import Address, serve
+
+    def on_ready(address: Address) -> None:
+        if options.json:
+            say_json({"url": address.url, "port": address.port})
+        else:
+            say(f"Runs of {workspace.folder}:\n{address.url}")
+            say("Only this machine is served, and only who has the address. Ctrl-C ends it; runs go on.")
+        if options.open:
+            _open(address.url)
+
+    workspace = Workspace(options.workspace)
+    run_async(serve(workspace, options.port, on_ready))
+    return GOOD
+
+
+def _open(url: str) -> None:
+    """Open it in the default browser, some of which keep whoever calls them waiting."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def cancel(options: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Who is let in: whoever has the token of the address, from a page of ours, on this machine; nobody else is told a thing.
+"""Who is let in: who has the token of the address, from a page of ours, on this machine; nobody else is told a word.
 
 The token stands first in the path, so that each link of a page can be relative and carries it. The Host header must be
 ours, or a name that an attacker points at this machine would open it to that attacker's pages; the Origin of whatever
@@ -27,9 +27,7 @@ HEADERS = {
     b"cross-origin-resource-policy": b"same-origin",
     b"permissions-policy": b"camera=(), geolocation=(), microphone=()",
 }
-NOTHING = (
-    b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
-)
+NOTHING = b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 """The content security policy of whatever is no page of ours."""
 
 

@@ -1,4 +1,4 @@
-"""The facts of a run for its page in the live view: those of the report, with counts of all of it, and what goes on now."""
+"""The facts of a run for the live view: those of its report, with counts of all of it, and what goes on now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from outcrop.report.dispatches import Dispatches
 from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.jobs import JobFact, Jobs
 from outcrop.runs import RunFolder
-from outcrop.spending import spending_report
+from outcrop.spending import spending_told
 from outcrop.ui.follow import Follower, Totals
 from outcrop.ui.places import Pair
 from outcrop.ui.progress import Transcripts
@@ -24,13 +24,13 @@ _SHOWN_AT_ONCE = 200
 
 def facts_of_ending(folder: RunFolder) -> RunFacts:
     """Of a long run whose journal was not read yet. Raises JournalError."""
-    return facts_of(ending_of(folder), spending=None)
+    return facts_of(ending_of(folder), lambda: None)
 
 
 def facts_of_all(folder: RunFolder, follower: Follower) -> RunFacts:
     """Of a run whose journal was read. Raises JournalError."""
     record, totals = record_of(folder, follower), follower.totals()
-    facts = facts_of(record, spending=spending_report(follower.accounts(), record.about))
+    facts = facts_of(record, lambda: spending_told(follower.accounts(), record.about))
     left = RUNNING if record.is_under_way else INTERRUPTED
     counts = _with(totals.statuses, left, totals.running)
     jobs = _jobs(folder, facts.jobs, totals, left) if facts.jobs else None

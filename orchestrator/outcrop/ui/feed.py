@@ -23,7 +23,7 @@ class Part:
 
     kind: Kind
     name: str
-    data: wire.Json
+    data: str | wire.Json
 
 
 class Feed:

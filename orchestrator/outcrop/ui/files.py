@@ -1,7 +1,7 @@
 """Artifacts for a browser: only those that a run names, read through no link, never as something that runs.
 
-An address carries a code that only this server can make, and it makes one for nothing but the artifacts of outcomes that
-it has read.
+An address carries a code that only this server can make, and it makes one for the artifacts of outcomes that it has
+read and nothing else.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The pages of the live view: a run by the code of its report, dressed for the browser; the list and the rest in its style."""
+"""The pages of the live view: a run by the code of its report, the list and the rest in the same style."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CHANGES = {"same": "the same", "changed": "changed", "only_first": "first only", "only_second": "second only"}
 _SOURCES = {"connect-src": "'self'", "img-src": "'self' data:", "form-action": "'self'"}
+_HOME = "../../"
 _FRAMES = "; frame-ancestors 'none'"
 
 
@@ -74,20 +75,18 @@ class Pages:
 
     def shown(self, facts: RunFacts, links: LiveLinks) -> RunFacts:
         """The same facts with pictures by their address: they need not be sent again with each change."""
-        artifacts = [
-            replace(each, picture=links.file(each.path)) if each.picture else each for each in facts.artifacts
-        ]
+        artifacts = [replace(each, picture=links.file(each.path)) if each.picture else each for each in facts.artifacts]
         return replace(facts, artifacts=artifacts)
 
     def run(self, facts: RunFacts, links: LiveLinks, totals: Totals, mark: str) -> Html:
         """The page of a run."""
-        dress = self._dress("events", mark, self.reading(totals), home="../../")
+        dress = self._dress("events", mark, self.reading(totals), home=_HOME)
         return Html(render_page(facts, links, dress), policy_of(dress) + _FRAMES)
 
     def sections(self, facts: RunFacts, links: LiveLinks) -> dict[str, str]:
         """All that may change on it, by the ids of the elements."""
         names = ["head", "contents", *(section.name for section in SECTIONS)]
-        return {name: render_section(name, facts, links) for name in names}
+        return {name: render_section(name, facts, links, Dress(home=_HOME)) for name in names}
 
     def reading(self, totals: Totals) -> str:
         """How far the journal was read, and what there is in all."""
@@ -95,7 +94,7 @@ class Pages:
 
     def earlier(self, run_id: str, found: Rows, status: str, words: str, totals: Totals) -> Html:
         """Dispatches by pages."""
-        told = {"found": found, "status": status, "words": words, "totals": totals}
+        told: Mapping[str, Any] = {"found": found, "status": status, "words": words, "totals": totals}
         return self._plain("earlier.html", run_id=run_id, statuses=[RUNNING, *STATUSES], **told)
 
     # --- the others
@@ -146,7 +145,7 @@ def _safe(text: str) -> Any:
     """Markup of our own."""
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704
+    return Markup(text)
 
 
 @cache

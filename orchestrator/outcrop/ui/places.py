@@ -11,7 +11,7 @@ from typing import NamedTuple
 from outcrop_schemas import limits
 from outcrop_schemas.outcome import GOOD, STATUSES
 
-_NUMBERS = {status: number for number, status in enumerate(STATUSES, 1)}
+_NUMBERS: dict[str, int] = {status: number for number, status in enumerate(STATUSES, 1)}
 _UNDER_WAY = 0
 
 

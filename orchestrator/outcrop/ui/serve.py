@@ -84,7 +84,9 @@ def _listening(port: int) -> Iterator[socket.socket]:
             # From now on who connects waits for the server, so that the address can be told.
             listener.listen()
         except OSError as error:
-            raise WorkspaceError(f"port {port} of {HOST} cannot be had: {error.strerror}; choose another --port") from error
+            raise WorkspaceError(
+                f"port {port} of {HOST} cannot be had: {error.strerror}; choose another --port"
+            ) from error
         yield listener
     finally:
         listener.close()

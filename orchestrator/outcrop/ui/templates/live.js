@@ -61,8 +61,8 @@
       if (!now) {
         now = document.createElement("p");
         now.className = "now"; now.dataset.of = id; now.setAttribute("data-live", "");
-        const standing = row.querySelector(".standing");
-        if (standing) standing.after(now); else row.append(now);
+        const host = row.querySelector("[data-now]"), standing = row.querySelector(".standing");
+        if (host) host.append(now); else if (standing) standing.after(now); else continue;
       }
       const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1000));
       const told = [text, Number.isFinite(seconds) ? long(seconds) : ""].filter(Boolean).join(", ");
