@@ -200,7 +200,7 @@ class Desk:
         return cls(shared, folder, journal, watcher, state, is_proof_told=proved is not None)
 
     async def close(self) -> None:
-        """Write down what was proved of the isolation, and close the journal."""
+        """Write down what was proved of the isolation, close the journal, and write the report."""
         try:
             if not self._is_proof_told:
                 self.folder.describe({**self.folder.about(), "isolation": _told(await self.shared.proof.get())})
@@ -212,6 +212,14 @@ class Desk:
         finally:
             await self._requests.close()
             await self.journal.close()
+        if self.shared.models.settings.report:
+            await self._report()
+
+    async def _report(self) -> None:
+        """The page about this run. It is read from the record, which is whole by now."""
+        from outcrop.report.writing import report_at_end
+
+        await self.shared.hands.do(report_at_end, self.folder)
 
     def order(
         self,

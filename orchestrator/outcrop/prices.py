@@ -33,7 +33,7 @@ def no_number_is_true(given: object, info: ValidationInfo) -> object:
     return given
 
 
-_SWITCHES = ("bubblewrap", "cluster_plain")
+_SWITCHES = ("bubblewrap", "cluster_plain", "report")
 Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False), AfterValidator(writable)]
 DollarCeiling = Annotated[Decimal, Field(gt=0, le=1_000_000_000, allow_inf_nan=False), AfterValidator(writable)]
 TokenCeiling = Annotated[int, Field(gt=0, le=10**15)]

@@ -96,6 +96,9 @@ class Settings(BaseSettings):
     model_calls: int = Field(default=8, ge=1, le=1024)
     """Model calls at a time, of all agents together."""
 
+    report: bool = True
+    """Write report.html into the folder of every run when it ends; `outcrop report` writes it at any time."""
+
     budget_usd: DollarCeiling | None = None
     """The ceiling of a run or batch in US dollars."""
 

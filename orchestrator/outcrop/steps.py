@@ -11,7 +11,7 @@ from outcrop.recovery import RunRecord
 from outcrop.settings import LEAD
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UnknownNameError
-from outcrop_schemas.messages import ModelRequest
+from outcrop_schemas.messages import ModelRequest, Usage
 from outcrop_specialists.context.checkpoint import earlier_in
 from outcrop_specialists.context.segments import SEGMENTS, Segment, estimated, scaled
 
@@ -61,6 +61,30 @@ def steps_of(run: RunRecord, agent: str) -> list[Step]:
     return [_step(number, exchange) for number, exchange in enumerate(exchanges, 1)]
 
 
+def recorded_steps(run: RunRecord, agent: str) -> tuple[list[Step], int]:
+    """The same from what stands in each line, no request put together; and how many lines are no exchange.
+
+    A request of an earlier version, of whose segments nothing was recorded, has its total only.
+    """
+    steps: list[Step] = []
+    damaged = 0
+    path = run.folder.exchanges / f"{agent}.jsonl"
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                steps.append(_step_of_line(len(steps) + 1, wire.loads(line)))
+            except (ValueError, TypeError, AttributeError):
+                # What stands after the last newline is being written, or was when the orchestrator died.
+                damaged += line.endswith(b"\n")
+    return steps, damaged
+
+
+def _step_of_line(number: int, line: Mapping[str, Any]) -> Step:
+    response = line.get("response")
+    usage = Usage.model_validate(response.get("usage") or {}) if response else None
+    return _measured(number, line, line.get("segments") or {}, usage)
+
+
 def checkpoints_of(run: RunRecord, agent: str) -> list[dict[str, Any]]:
     """Each account from which an agent went on in a fresh context: `number`, `text` and the `step` that began with it;
     of the lead also what its journal says beside it. Raises JournalError where the record is damaged."""
@@ -90,12 +114,15 @@ def _step(number: int, exchange: Exchange) -> Step:
     # Records of earlier versions do not have the estimate; it follows from the request.
     request = ModelRequest.model_validate(wire.loads(exchange.request))
     estimate: Mapping[Segment, int] = exchange.about.get("segments") or estimated(request)
-    usage = exchange.response.usage if exchange.response else None
+    return _measured(number, exchange.about, estimate, exchange.response.usage if exchange.response else None)
+
+
+def _measured(number: int, about: Mapping[str, Any], estimate: Mapping[Segment, int], usage: Usage | None) -> Step:
     total = usage.prompt_tokens if usage else 0
     return Step(
         number,
         # An answer that was not used: refused, cancelled.
-        exchange.about.get(UNUSED) or exchange.about.get("purpose", "turn"),
+        about.get(UNUSED) or about.get("purpose", "turn"),
         scaled(estimate, total) if total else estimate,
         total or sum(estimate.values()),
         bool(total),

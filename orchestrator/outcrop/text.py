@@ -1,4 +1,4 @@
-"""Cutting text without splitting what a reader sees as one character, and making foreign text safe to show."""
+"""Cutting text without splitting what a reader sees as one character, making foreign text safe to show, sizes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from functools import cache
 from typing import Any
 
 ELLIPSIS = "…"
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 # Beyond the cut, enough text for the segmenter to see whether a cluster goes on.
 _LOOKAHEAD = 64
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+# C1 controls, line ends of other standards, bidirectional marks: legal in JSON, trouble on a terminal or in a log.
+_ODD = r"\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+ODD = re.compile(f"[{_ODD}]")
+# A lone surrogate cannot be written at all.
+_CONTROL = re.compile(rf"[\x00-\x08\x0b-\x1f{_ODD}\ud800-\udfff]")
 
 
 @cache
@@ -47,8 +52,16 @@ def is_text(text: str) -> bool:
 
 
 def inert(text: str, *, keep_newlines: bool = True) -> str:
-    """Foreign text as it may be shown on a terminal: control and bidirectional characters are made visible."""
+    """Foreign text as it may be shown to people: control and bidirectional characters are made visible."""
     shown = _CONTROL.sub(
         lambda match: f"\\x{ord(match[0]):02x}" if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text
     )
     return shown if keep_newlines else shown.replace("\n", " ").replace("\t", " ")
+
+
+def size(count: int) -> str:
+    """`12.3 kB` for 12,345 bytes."""
+    amount, unit = float(count), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{count} bytes" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"

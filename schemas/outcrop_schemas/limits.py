@@ -209,6 +209,23 @@ UI_SEARCH_SECONDS = 1.5
 UI_COMPARED_BYTES = 100_000_000
 UI_TABLE_BYTES = 48 << 10
 
+# --- the report of a run ---------------------------------------------------------------------------------------------
+REPORT_DISPATCHES = 200
+REPORT_FAILED = 100
+REPORT_ARTIFACTS = 100
+REPORT_IMAGE_BYTES = 2 << 20
+REPORT_IMAGES_BYTES = 12 << 20
+REPORT_TABLES = 24
+REPORT_TABLE_BYTES = 64 << 10
+REPORT_TABLE_ROWS = 5
+REPORT_TABLE_COLUMNS = 12
+REPORT_CELL_CHARS = 60
+REPORT_AGENTS = 12
+REPORT_REQUESTS = 150
+REPORT_LINEAGE_FILES = 60
+REPORT_JOBS = 500
+REPORT_LEDGER_RECORDS = 20_000
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -1194,5 +1211,90 @@ LIMITS: tuple[Limit, ...] = (
         "bytes",
         "outcrop.ui.files",
         "whole lines of it; all of the file is to be had as a download",
+    ),
+    Limit(
+        "dispatches in a report",
+        REPORT_DISPATCHES,
+        "dispatches",
+        "outcrop.report.dispatches",
+        "the last ones; those before are counted by status",
+    ),
+    Limit(
+        "dispatches in a report that did not succeed",
+        REPORT_FAILED,
+        "dispatches",
+        "outcrop.report.dispatches",
+        "the last of them stay when others must go",
+    ),
+    Limit(
+        "files in a report",
+        REPORT_ARTIFACTS,
+        "files",
+        "outcrop.report.artifacts",
+        "plots first; further ones are counted",
+    ),
+    Limit(
+        "picture in a report",
+        REPORT_IMAGE_BYTES,
+        "bytes",
+        "outcrop.report.artifacts",
+        "a larger one is linked, not shown",
+    ),
+    Limit(
+        "all pictures in a report",
+        REPORT_IMAGES_BYTES,
+        "bytes",
+        "outcrop.report.artifacts",
+        "further ones are linked, not shown",
+    ),
+    Limit(
+        "tables of which a report has the head", REPORT_TABLES, "tables", "outcrop.report.artifacts", "the first ones"
+    ),
+    Limit(
+        "what is read of a table for its head",
+        REPORT_TABLE_BYTES,
+        "bytes",
+        "outcrop.report.previews",
+        "the first ones; no more is read",
+    ),
+    Limit("rows of a table's head", REPORT_TABLE_ROWS, "rows", "outcrop.report.previews", "the first ones"),
+    Limit("columns of a table's head", REPORT_TABLE_COLUMNS, "columns", "outcrop.report.previews", "the first ones"),
+    Limit(
+        "cell of a table's head", REPORT_CELL_CHARS, "characters", "outcrop.report.previews", "cut, with an ellipsis"
+    ),
+    Limit(
+        "agents whose tokens a report draws",
+        REPORT_AGENTS,
+        "agents",
+        "outcrop.report.tokens",
+        "the lead and those that began first; `outcrop context` has all",
+    ),
+    Limit(
+        "requests of an agent that a report draws",
+        REPORT_REQUESTS,
+        "requests",
+        "outcrop.report.tokens",
+        "the last ones; `outcrop context` has all",
+    ),
+    Limit(
+        "files in the lineage of a report",
+        REPORT_LINEAGE_FILES,
+        "files",
+        "outcrop.report.lineage",
+        "further ones are left out, and that is said",
+    ),
+    Limit(
+        "jobs in the report of a batch",
+        REPORT_JOBS,
+        "jobs",
+        "outcrop.report.jobs",
+        "those that failed first; results.jsonl has all",
+    ),
+    Limit(
+        "model calls that a report adds up",
+        REPORT_LEDGER_RECORDS,
+        "records",
+        "outcrop.report.setting",
+        "of a run without an answer; with more of them `outcrop show` has the sum",
     ),
 )

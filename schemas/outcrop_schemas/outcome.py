@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from outcrop_schemas.claims import CheckedClaim, Claim, Verdict
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.protocol import ArtifactKind, Evidence
 
 Status = Literal[
@@ -149,6 +150,7 @@ class RunOutcome(_Record):
     artifacts: list[VerifiedArtifact] = []
     claims: list[CheckedClaim] = []
     figures: list[ReportedFigure] = []
+    hypotheses: list[Hypothesis] = []
     dispatches: list[DispatchLine] = []
     data: list[str] = []
     model: str

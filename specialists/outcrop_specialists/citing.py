@@ -40,6 +40,11 @@ def figures_in(text: str) -> list[Cited]:
     return found
 
 
+def places_of_figures(text: str) -> list[tuple[int, int]]:
+    """Where each of them begins and ends."""
+    return [match.span() for match in _NUMBER.finditer(text)]
+
+
 def agrees(claimed: str | float, actual: float, *, is_count: bool = False) -> bool:
     """Whether a figure agrees with the true one: within 1e-6, or by rounding to the digits given; counts exactly."""
     number = float(claimed)

@@ -8,9 +8,10 @@ from typing import Any
 
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, size, table, warn
-from outcrop.cli.records import open_named, spending_of
+from outcrop.cli.records import open_named
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import all_runs, find_run
+from outcrop.spending import spending_of
 from outcrop.text import inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire

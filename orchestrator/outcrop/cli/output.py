@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, get_args
 
 import orjson
 
-from outcrop.text import inert
+from outcrop.report.links import REPORT
+from outcrop.text import ODD, inert
+from outcrop.text import size as size
 from outcrop_schemas import wire
 from outcrop_schemas.claims import Verdict
 from outcrop_schemas.outcome import RunOutcome, VerifiedArtifact
 
-# Line ends of other standards, C1 controls and bidirectional marks: legal in JSON, trouble on a terminal or in a log.
-_ODD = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _FIGURES_SHOWN = 8
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def say(text: str = "") -> None:
@@ -72,7 +71,7 @@ def _write_json(document: bytes) -> None:
 
 def _write_text(part: bytes) -> None:
     # Only strings hold such characters, and there an escape means the same.
-    sys.stdout.buffer.write(_ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", part.decode()).encode())
+    sys.stdout.buffer.write(ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", part.decode()).encode())
 
 
 def table(rows: Iterable[Iterable[object]], header: Iterable[str]) -> None:
@@ -95,14 +94,6 @@ def bars(amounts: Mapping[str, int], whole: int, width: int = 40) -> list[str]:
     ]
 
 
-def size(count: int) -> str:
-    """`12.3 kB` for 12,345 bytes."""
-    amount, unit = float(count), 0
-    while amount >= 1000 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1000, unit + 1
-    return f"{count} bytes" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
-
-
 def report_run(outcome: RunOutcome) -> None:
     """What was found, which files there are, what could not be done, where the record is."""
     say(f"\n{outcome.status.upper()}: {outcome.summary}" if outcome.summary else f"\n{outcome.status.upper()}")
@@ -120,6 +111,14 @@ def report_run(outcome: RunOutcome) -> None:
         _section("Spent on models", spending_lines(spending))
     _section("Files", [_file(artifact) for artifact in outcome.artifacts])
     say(f"\nRecord: {outcome.run_folder}")
+    say_report(Path(outcome.run_folder))
+
+
+def say_report(run_folder: Path) -> None:
+    """Where the page about a run is, if there is one."""
+    page = run_folder / REPORT
+    if page.is_file():
+        say(f"Report: {page}")
 
 
 def spending_line(spending: Mapping[str, Any]) -> str:

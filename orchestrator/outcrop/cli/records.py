@@ -6,17 +6,14 @@ import csv
 import sys
 from argparse import Namespace
 from collections import Counter
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from outcrop.budget import Amount, Ceiling
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import bars, report_run, say, say_json, spending_lines, table
-from outcrop.ledger import Account, accounts_in, report
-from outcrop.records import read
 from outcrop.recovery import RunRecord, open_run
-from outcrop.runs import RunFolder, find_run
+from outcrop.runs import find_run
+from outcrop.spending import spending_of
 from outcrop.text import inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
@@ -170,29 +167,6 @@ def _document(run: RunRecord) -> wire.Json:
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
         "spending": spending_of(run),
     }
-
-
-def spending_of(run: RunRecord) -> dict[str, Any] | None:
-    """What the run spent, by its journal alone: calls that were never settled count as their most."""
-    bounds = run.about.get("ceiling") or {}
-    ceiling = Ceiling(Decimal(bounds["usd"]) if bounds.get("usd") else None, bounds.get("tokens"))
-    accounts = accounts_in(run.records)
-    if run.about.get("kind") == "batch":
-        accounts = _accounts_of_jobs(run)
-    if not accounts and ceiling == Ceiling():
-        return None
-    spent = sum((account.spent for _, account in accounts.values()), Amount())
-    return report(accounts, ceiling, spent, Amount())
-
-
-def _accounts_of_jobs(run: RunRecord) -> dict[str, tuple[str, Account]]:
-    """What the jobs of a batch spent, by role; those of its earlier starts too."""
-    found: dict[str, tuple[str, Account]] = {}
-    for body in run.events("job_start"):
-        journal = RunFolder(run.folder.path.parent / body["run_id"]).journal
-        for role, account in accounts_in(read(journal)[0]).values() if journal.is_file() else ():
-            found[role] = (role, found.get(role, (role, Account()))[1].plus(account))
-    return found
 
 
 def _say_dispatches(run: RunRecord) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from outcrop.cli.boundary import BAD, GOOD, Cancelled, run_async
 from outcrop.cli.options import settings_of
-from outcrop.cli.output import report_run, say, say_json, say_json_with, spending_line, warn
+from outcrop.cli.output import report_run, say, say_json, say_json_with, say_report, spending_line, warn
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
@@ -213,6 +213,7 @@ def batch(options: Namespace) -> int:
         if result.spending:
             say(spending_line(result.spending))
         say(f"Results: {result.results}\nPage:    {result.page}")
+        say_report(result.run_folder)
     return GOOD if result.is_good else BAD
 
 

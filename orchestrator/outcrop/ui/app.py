@@ -58,6 +58,7 @@ class Application:
             Route("/run/{run_id}/earlier", self._told(self._earlier)),
             Route("/run/{run_id}/cancel/{dispatch_id}", self._told(self._cancel), methods=["POST"]),
             Route("/run/{run_id}/file/{code}/{path:path}", self._told(self._file)),
+            Route("/{anything:path}", self._told(_nothing)),
         ]
         self.asgi = Starlette(routes=[Mount(f"/{token}", routes=routes)])
 
@@ -174,6 +175,10 @@ class Application:
         # From wherever it is said, the list is at the root.
         depth = request.url.path.count("/") - 2
         return _html(self._pages.told(title, text, "../" * depth or "./"), status)
+
+
+async def _nothing(request: Request) -> Response:
+    raise UnknownNameError("page", request.path_params["anything"])
 
 
 def _html(page: Html, status: int = 200) -> Response:

@@ -1,0 +1,167 @@
+"""All that a page of a run tells, from its record and the workspace: frozen values, bounded however long it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from outcrop.recovery import RunRecord
+from outcrop.report.answer import AnswerFact, answer_fact
+from outcrop.report.artifacts import ArtifactFact, artifact_facts
+from outcrop.report.charts import Timeline, timeline_of
+from outcrop.report.dispatches import Dispatches, DispatchFact, dispatch_facts, moment, seconds_between, tokens_of
+from outcrop.report.jobs import Jobs, job_facts
+from outcrop.report.lineage import Lineage, lineage_of
+from outcrop.report.previews import Files
+from outcrop.report.repairs import Repairs, repairs_of
+from outcrop.report.setting import Setting, setting_of
+from outcrop.report.tokens import Tokens, token_facts
+from outcrop.workspace import HOME
+from outcrop_schemas.hypotheses import Hypothesis
+from outcrop_schemas.outcome import GOOD, RunOutcome
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence and who said it; `who` is None for the lead and the run itself."""
+
+    text: str
+    who: DispatchFact | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """One run. `status` is its answer's, `under way`, or what its dispatches come to where there is no lead."""
+
+    run_id: str
+    kind: str
+    status: str
+    objective: str
+    began: str
+    seconds: float | None
+    tokens_spent: int
+    notices: Sequence[str]
+    answer: AnswerFact | None
+    dispatches: Dispatches
+    artifacts: Sequence[ArtifactFact]
+    more_artifacts: int
+    not_done: Sequence[Told]
+    warnings: Sequence[Told]
+    hypotheses: Sequence[Hypothesis]
+    repairs: Repairs
+    timeline: Timeline
+    lineage: Lineage
+    tokens: Tokens
+    jobs: Jobs | None
+    setting: Setting
+
+    @property
+    def title(self) -> str:
+        return self.objective or (f"{self.kind or 'run'} {self.run_id}".capitalize())
+
+
+def workspace_of(run: RunRecord) -> Path | None:
+    """The workspace that a run folder lies in; None where the folder was taken elsewhere."""
+    home = run.folder.path.parent.parent
+    return home.parent if home.name == HOME else None
+
+
+def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | None = None) -> RunFacts:
+    """Read the record; `spending` says what was spent, where the record has a part of the ledger only.
+
+    Raises JournalError where it changes meanwhile.
+    """
+    outcome, about = run.answer, run.about
+    dispatches = dispatch_facts(run)
+    shown = dispatches.shown
+    files = Files(workspace_of(run))
+    jobs = job_facts(run)
+    artifacts, more = artifact_facts(shown, outcome.artifacts if outcome else (), files)
+    answer = answer_fact(outcome) if outcome else None
+    turns = [
+        seconds_between(moment(str(about.get("at", ""))), moment(record.at))
+        for record in run.records.of("event", "turn")
+    ]
+    seconds = _seconds(run, outcome, dispatches)
+    return RunFacts(
+        run.folder.run_id,
+        str(about.get("kind", "")),
+        _status(run, outcome, dispatches, jobs),
+        str(about.get("objective") or (outcome.objective if outcome else "") or _only_objective(dispatches)),
+        str(about.get("at", "")),
+        seconds,
+        tokens_of(outcome.usage) if outcome else sum(fact.tokens for fact in shown),
+        run.notices,
+        answer,
+        dispatches,
+        artifacts,
+        more,
+        _not_done(shown, outcome),
+        _warnings(shown, outcome),
+        outcome.hypotheses if outcome else (),
+        repairs_of(shown),
+        timeline_of(shown, turns, seconds),
+        lineage_of([artifact.path for artifact in artifacts], answer.claims if answer else (), files),
+        token_facts(run, shown),
+        jobs,
+        setting_of(run, shown, outcome, spending),
+    )
+
+
+def _status(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches, jobs: Jobs | None) -> str:
+    if outcome:
+        return outcome.status
+    if run.is_under_way:
+        return "under way"
+    if run.about.get("kind") == "run":
+        return "interrupted"
+    counts = jobs.counts if jobs else dispatches.counts
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "success" if all(status in GOOD for status in counts) else "partial"
+
+
+def _only_objective(dispatches: Dispatches) -> str:
+    return dispatches.shown[0].objective if dispatches.total == 1 else ""
+
+
+def _seconds(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> float | None:
+    """How long it took; to its last record where it has no answer."""
+    if outcome:
+        return outcome.duration_s
+    if not run.records or not run.about:
+        return max((fact.begun + (fact.seconds or 0) for fact in dispatches.shown), default=None)
+    return seconds_between(moment(str(run.about.get("at", ""))), moment(run.records[-1].at))
+
+
+def _not_done(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) -> list[Told]:
+    """What could not be done, by the lead's word first; what a dispatch says that the lead repeats is told once."""
+    found = [Told(text, None, "blocker") for text in outcome.blockers] if outcome else []
+    found += [Told(text, None, "error") for text in outcome.errors] if outcome else []
+    said = [told.text for told in found]
+    for fact in dispatches:
+        for kind, texts in (("blocker", fact.blockers), ("error", fact.errors)):
+            found += [Told(text, fact, kind) for text in texts if not any(text in one for one in said)]
+        if fact.gap:
+            found.append(Told(_gap(fact), fact, "gap"))
+        if not fact.is_good and fact.seconds is not None and not (fact.errors or fact.blockers or fact.gap):
+            found.append(Told(fact.summary or f"ended as {fact.status}", fact, fact.status))
+    return list({told.text: told for told in reversed(found)}.values())[::-1]
+
+
+def _gap(fact: DispatchFact) -> str:
+    gap = fact.gap or {}
+    capability = gap.get("capability") or gap.get("package") or "a capability"
+    told = f"{capability} is missing"
+    for name in ("reason", "package", "manager", "fallback"):
+        if gap.get(name):
+            told += f"; {name}: {gap[name]}"
+    return told
+
+
+def _warnings(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) -> list[Told]:
+    found = [Told(text) for text in outcome.warnings] if outcome else []
+    return found + [Told(text, fact) for fact in dispatches for text in fact.warnings]

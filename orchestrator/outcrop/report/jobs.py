@@ -1,0 +1,73 @@
+"""The jobs of a batch as its page lists them: those that failed first, each with a way to its own page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop.batch_resume import ENDED, STARTED
+from outcrop.recovery import RunRecord
+from outcrop_schemas import limits
+from outcrop_schemas.outcome import GOOD
+
+
+@dataclass(frozen=True)
+class JobFact:
+    """One job; `run_id` is empty where it opened no run."""
+
+    line: int
+    name: str
+    status: str
+    seconds: float | None
+    objective: str
+    told: str
+    run_id: str
+
+    @property
+    def is_good(self) -> bool:
+        return self.status in GOOD
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Those that are shown, and how many there are of each status, shown and not; `bad_lines` are no jobs."""
+
+    shown: Sequence[JobFact]
+    counts: Mapping[str, int]
+    left_out: int
+    bad_lines: Sequence[tuple[int, str]]
+
+
+def job_facts(run: RunRecord) -> Jobs | None:
+    """The jobs of a batch, what is said last of each; None of another run."""
+    if run.about.get("kind") != "batch":
+        return None
+    last = {job.line: (job.status, place) for place, job in _each(run)}
+    order = sorted(last, key=lambda line: (last[line][0] in GOOD, line))
+    wanted = {last[line][1] for line in order[: limits.REPORT_JOBS]}
+    shown = sorted((job for place, job in _each(run, wanted)), key=lambda job: (job.is_good, job.line))
+    bad = [(int(body.get("line", 0)), str(body.get("reason", ""))) for body in run.events("bad_line")]
+    counts = Counter(status for status, _ in last.values())
+    return Jobs(shown, dict(counts), len(last) - len(shown), bad[: limits.REPORT_JOBS])
+
+
+def _each(run: RunRecord, places: set[int] | None = None) -> Iterator[tuple[int, JobFact]]:
+    """What the journal says of jobs, by place; memory takes one at a time."""
+    for place, entry in enumerate(run.records.entries):
+        if entry.type == "event" and entry.detail in (STARTED, ENDED) and (places is None or place in places):
+            yield place, _fact(run.records.at(entry).body)
+
+
+def _fact(body: Mapping[str, Any]) -> JobFact:
+    outcome = body.get("outcome") or {}
+    return JobFact(
+        int(body.get("line", 0)),
+        str(body.get("id") or ""),
+        str(outcome.get("status", "running")),
+        outcome.get("duration_s"),
+        str(outcome.get("objective", "")),
+        str(outcome.get("summary") or "; ".join(outcome.get("errors", ()))),
+        str(outcome.get("run_id") or body.get("run_id") or ""),
+    )
