@@ -137,7 +137,7 @@ class Application:
 
     async def _file(self, request: Request) -> Response:
         folder = self._folder(request.path_params["run_id"])
-        path = request.path_params["path"]
+        path = self._codes.path_of(request.path_params["path"])
         if not self._codes.is_good(folder.run_id, path, request.path_params["code"]):
             raise UnknownNameError("file", path)
         is_download = "download" in request.query_params

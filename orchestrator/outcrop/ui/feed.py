@@ -71,8 +71,8 @@ class Feed:
             while not self._is_closed:
                 changed = self._changed
                 if seen < self._version:
-                    yield self._events_after(seen)
-                    seen = self._version
+                    events, seen = self._events_after(seen), self._version
+                    yield events
                     continue
                 if self._is_final:
                     yield b"event: done\ndata: {}\n\n"

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote_to_bytes
 
 from outcrop.artifacts import open_beneath
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
+from outcrop_schemas.errors import PathError
 
 _CHUNK_BYTES = 256 << 10
 _SNIFFED_BYTES = 4096
@@ -42,7 +43,13 @@ class Codes:
 
     def address(self, run_id: str, path: str) -> str:
         """The end of an address for a file that a run names."""
-        return f"{self._code(run_id, path)}/{quote(os.fsencode(path))}"
+        # Twice, so that whatever a name holds comes back as it was: line ends, bytes that are no UTF-8.
+        return f"{self._code(run_id, path)}/{quote(quote(os.fsencode(path)))}"
+
+    @staticmethod
+    def path_of(given: str) -> str:
+        """The path that the end of an address means, which a server has decoded once."""
+        return os.fsdecode(unquote_to_bytes(given))
 
     def is_good(self, run_id: str, path: str, code: str) -> bool:
         return hmac.compare_digest(self._code(run_id, path).encode(), code.encode("utf-8", "replace"))
@@ -87,6 +94,8 @@ class Opened:
 
 def opened(workspace: Workspace, path: str, *, is_download: bool) -> Opened:
     """Open an artifact. Raises PathError, OSError."""
+    if Path(path).is_absolute() or ".." in Path(path).parts or "\0" in path:
+        raise PathError(repr(path), "is no file beneath the workspace")
     root = os.open(workspace.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         descriptor = open_beneath(root, Path(path))

@@ -75,10 +75,17 @@
   const asked = new Set();
   const mark = () => { for (const button of document.querySelectorAll("[data-cancel]")) if (asked.has(button.dataset.cancel)) button.disabled = true; };
   const say = (text) => { one("live-said").textContent = text; };
+  const confirmed = () => new Promise((resolve) => {
+    const ask = one("ask");
+    ask.returnValue = "no";
+    ask.addEventListener("close", () => resolve(ask.returnValue === "yes"), { once: true });
+    ask.showModal();
+  });
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-cancel]");
     if (!button || button.disabled) return;
-    if (!confirm(`${button.textContent.trim()}? What it was doing is lost; the run goes on without it.`)) return;
+    one("ask-title").textContent = `${button.textContent.trim()}?`;
+    if (!await confirmed()) return;
     const address = button.dataset.cancel;
     asked.add(address); mark();
     try {
