@@ -116,7 +116,7 @@ class TokenChart:
 def token_chart(agent: AgentTokens) -> TokenChart:
     """A column a request, its segments from the bottom up in their order."""
     most = max(agent.most, 1)
-    whole = agent.window if agent.window and agent.window <= 1.6 * most else most * 1.05
+    whole = agent.window if most <= agent.window <= 1.6 * most else most * 1.05
     share = 100 / max(len(agent.steps), 1)
     gap = min(share * 0.2, 1.0)
     blocks = []

@@ -9,6 +9,7 @@ from typing import Any
 
 from outcrop.batch_resume import ENDED, STARTED
 from outcrop.recovery import RunRecord
+from outcrop.report.dispatches import RUNNING
 from outcrop_schemas import limits
 from outcrop_schemas.outcome import GOOD
 
@@ -57,15 +58,16 @@ def _each(run: RunRecord, places: set[int] | None = None) -> Iterator[tuple[int,
     """What the journal says of jobs, by place; memory takes one at a time."""
     for place, entry in enumerate(run.records.entries):
         if entry.type == "event" and entry.detail in (STARTED, ENDED) and (places is None or place in places):
-            yield place, _fact(run.records.at(entry).body)
+            # One that began and has no end, in a batch that is over, was under way when the orchestrator ended.
+            yield place, _fact(run.records.at(entry).body, RUNNING if run.is_under_way else "interrupted")
 
 
-def _fact(body: Mapping[str, Any]) -> JobFact:
+def _fact(body: Mapping[str, Any], unended: str) -> JobFact:
     outcome = body.get("outcome") or {}
     return JobFact(
         int(body.get("line", 0)),
         str(body.get("id") or ""),
-        str(outcome.get("status", "running")),
+        str(outcome.get("status", unended)),
         outcome.get("duration_s"),
         str(outcome.get("objective", "")),
         str(outcome.get("summary") or "; ".join(outcome.get("errors", ()))),

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from outcrop.artifacts import open_beneath
 from outcrop.text import shorten
 from outcrop_schemas import limits
+from outcrop_schemas.errors import PathError
 
 _CHUNK_BYTES = 1 << 20
 # By how a file begins: its name is the specialist's word only.
@@ -58,9 +59,12 @@ class Files:
     def _opened(self, path: str) -> Iterator[int]:
         if self._workspace is None:
             raise FileNotFoundError(path)
+        relative = Path(path)
+        if relative.is_absolute() or ".." in relative.parts:
+            raise PathError(path, "is outside the workspace")
         workspace = os.open(self._workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            descriptor = open_beneath(workspace, Path(path))
+            descriptor = open_beneath(workspace, relative)
         finally:
             os.close(workspace)
         try:

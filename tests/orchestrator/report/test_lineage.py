@@ -1,0 +1,69 @@
+"""The graph of a run's files, from records that may say anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from outcrop.report.answer import ClaimFact
+from outcrop.report.lineage import WIDTH, Lineage, lineage_of
+from outcrop.report.previews import Files
+from outcrop_schemas import limits
+from outcrop_schemas.claims import CheckedClaim
+
+
+def made(workspace: Path, name: str, tool: Any, *inputs: Any, parameters: Any = None) -> str:
+    """A file with its record."""
+    path = workspace / "results" / name
+    (path.parent / ".lineage").mkdir(parents=True, exist_ok=True)
+    path.write_text("x")
+    record = {"tool": tool, "version": 1, "parameters": parameters, "inputs": [{"path": each} for each in inputs]}
+    (path.parent / ".lineage" / f"{name}.json").write_text(json.dumps(record))
+    return f"results/{name}"
+
+
+def links(graph: Lineage) -> set[tuple[str, str]]:
+    return {(edge.start.label, edge.end.label) for edge in graph.edges}
+
+
+def test_files_come_from_tools_and_tools_from_files(workspace: Path) -> None:
+    clean = made(workspace, "clean.csv", "remove_duplicates", "raw.csv")
+    groups, centres = (made(workspace, name, "cluster", clean) for name in ("groups.csv", "centres.csv"))
+    plot = made(workspace, "plot.png", "plot_clusters", groups)
+    claim = ClaimFact(1, CheckedClaim(path=clean, statistic="rows", value=3, verdict="verified", actual=3))
+    graph = lineage_of([plot, centres], [claim], Files(workspace))
+    assert links(graph) == {
+        ("raw.csv", "remove_duplicates"),
+        ("remove_duplicates", "clean.csv"),
+        ("clean.csv", "cluster"),
+        ("cluster", "groups.csv"),
+        ("cluster", "centres.csv"),
+        ("groups.csv", "plot_clusters"),
+        ("plot_clusters", "plot.png"),
+        ("clean.csv", "1 of 1 verified"),
+    }
+    assert {node.kind for node in graph.nodes} == {"input", "tool", "file", "figures"}
+    assert all(edge.start.x + WIDTH < edge.end.x for edge in graph.edges)
+    assert len({(node.x, node.y) for node in graph.nodes}) == len(graph.nodes)
+    assert all(node.x + WIDTH <= graph.width for node in graph.nodes)
+
+
+def test_records_that_lead_in_a_circle_end_somewhere(workspace: Path) -> None:
+    first = made(workspace, "a.csv", "one", "results/b.csv")
+    made(workspace, "b.csv", "two", first)
+    graph = lineage_of([first], [], Files(workspace))
+    assert len(graph.nodes) == 4
+
+
+def test_records_that_are_no_records_make_their_files_inputs(workspace: Path) -> None:
+    odd = made(workspace, "odd.csv", ["no", "name"], "raw.csv")
+    graph = lineage_of([odd, "../outside.csv", "nowhere.csv", ""], [], Files(workspace))
+    assert {node.kind for node in graph.nodes} == {"input"}
+    assert lineage_of([odd], [], Files(None)).nodes[0].kind == "input"
+
+
+def test_more_files_than_there_is_room_for_are_counted(workspace: Path) -> None:
+    most = limits.REPORT_LINEAGE_FILES
+    graph = lineage_of([f"file{number}.csv" for number in range(most + 7)], [], Files(workspace))
+    assert (len(graph.nodes), graph.left_out) == (most, 7)
