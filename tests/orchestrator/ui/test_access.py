@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import psutil
 import pytest
 from made_runs import made, outcome
-from ui_server import Live, serving
+from ui_server import OUTCROP, PATIENCE, Live, serving
 
 FOREIGN = "http://evil.example"
 
@@ -58,8 +59,11 @@ def test_localhost_is_this_machine_too(live: Live) -> None:
         {"origin": "http://127.0.0.1:{port}", "sec_fetch_site": "none"},
     ],
 )
-def test_only_a_page_of_its_own_changes_anything(live: Live, workspace: Path, headers: dict[str, str]) -> None:
-    folder = made(workspace, [outcome(1)], pending=1)
+def test_only_a_page_of_its_own_changes_anything(
+    live: Live, home: Path, headers: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    name = f"run-{abs(hash(request.node.name))}"
+    folder = made(home, [outcome(1)], pending=1, name=name)
     sent = {name: value.format(port=live.port) for name, value in headers.items()}
     answer = live.ask(f"run/{folder.run_id}/cancel/d0002-0", "POST", **sent)
     assert answer.status == 403
@@ -94,17 +98,18 @@ def test_other_methods_do_nothing(live: Live, method: str) -> None:
     assert answer.status == 405
 
 
-def test_two_servers_have_different_tokens_and_one_port_is_had_once(workspace: Path, live: Live) -> None:
-    with serving(workspace) as other:
+def test_two_servers_have_different_tokens_and_a_port_is_had_once(home: Path, live: Live) -> None:
+    with serving(home) as other:
         assert other.root != live.root
-    with pytest.raises(ValueError), serving(workspace, "--port", str(live.port)):  # it printed nothing
-        pass
+    command = [OUTCROP, "ui", "--workspace", str(home), "--port", str(live.port)]
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert (refused.returncode, "choose another --port" in refused.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
-def test_it_ends_at_once_also_with_open_streams(workspace: Path, live: Live, number: int, code: int) -> None:
+def test_it_ends_at_once_also_with_open_streams(workspace: Path, number: int, code: int) -> None:
     made(workspace, [outcome(1)])
-    with live.begun("events?since=x") as stream:
+    with serving(workspace) as own, own.begun("events?since=x") as stream:
         assert stream.readline().startswith(b"retry")
-        assert live.end(number) == code
+        assert own.end(number) == code
         stream.read()

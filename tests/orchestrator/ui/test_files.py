@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,28 +26,31 @@ FILES = {
     "od\"d'<b>\n;.txt": b"odd",
     "script.js": b"alert(1)",
 }
+WRONG = ("link.txt", "out/hostname", "pipe.txt", "gone.txt")
+RUN = "20260101-000000-000000-aaaa"
+Get = Callable[..., Answer]
 
 
 def artifact(path: str) -> dict[str, object]:
     return {"path": path, "kind": "other", "title": "", "bytes": 1, "sha256": "0" * 64}
 
 
-@pytest.fixture
-def page(live: Live, workspace: Path) -> str:
+@pytest.fixture(scope="module")
+def page(live: Live, home: Path) -> str:
     """The page of a run that names these files, and some that it must not."""
-    (workspace / "results").mkdir()
+    (home / "results").mkdir()
     for name, content in FILES.items():
-        (workspace / "results" / name).write_bytes(content)
-    (workspace / "secret.csv").write_text("secret")
-    (workspace / "results" / "link.txt").symlink_to("/etc/hostname")
-    (workspace / "results" / "out").symlink_to("/etc")
-    os.mkfifo(workspace / "results" / "pipe.txt")
-    named = [*FILES, "link.txt", "out/hostname", "pipe.txt", "gone.txt"]
+        (home / "results" / name).write_bytes(content)
+    (home / "secret.csv").write_text("secret")
+    (home / "results" / "link.txt").symlink_to("/etc/hostname")
+    (home / "results" / "out").symlink_to("/etc")
+    os.mkfifo(home / "results" / "pipe.txt")
+    named = [*FILES, *WRONG]
     artifacts = [artifact(f"results/{name}") for name in named] + [
         artifact("../outside.txt"),
         artifact("/etc/hostname"),
     ]
-    folder = made(workspace, [outcome(1, artifacts=artifacts)])
+    folder = made(home, [outcome(1, artifacts=artifacts)])
     return live.ask(f"run/{folder.run_id}/").text
 
 
@@ -58,11 +62,10 @@ def address(page: str, name: str) -> str:
 
 
 @pytest.fixture
-def get(live: Live, page: str, workspace: Path) -> object:
-    run_id = next((workspace / ".outcrop" / "runs").iterdir()).name
+def get(live: Live, page: str) -> Get:
 
     def ask(name: str, more: str = "") -> Answer:
-        return live.ask(f"run/{run_id}/{address(page, name)}{more}")
+        return live.ask(f"run/{RUN}/{address(page, name)}{more}")
 
     return ask
 
@@ -79,18 +82,20 @@ def get(live: Live, page: str, workspace: Path) -> object:
         ("table.parquet", "application/octet-stream", "attachment"),
     ],
 )
-def test_a_file_is_a_picture_text_or_a_download_by_what_is_in_it(get, name: str, kind: str, how: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_file_is_a_picture_text_or_a_download_by_what_is_in_it(get: Get, name: str, kind: str, how: str) -> None:
     answer = get(name)
     assert answer.status == 200
     assert answer.headers["content-type"] == kind
     assert answer.headers["content-disposition"].startswith(how)
     assert answer.headers["x-content-type-options"] == "nosniff"
     policy = answer.headers["content-security-policy"]
-    assert "sandbox" in policy and "default-src 'none'" in policy and "allow-scripts" not in policy
+    assert "sandbox" in policy
+    assert "default-src 'none'" in policy
+    assert "allow-scripts" not in policy
     assert answer.body == FILES[name]
 
 
-def test_of_a_table_the_first_rows_are_shown_and_all_of_it_is_to_be_had(get) -> None:  # type: ignore[no-untyped-def]
+def test_of_a_table_the_first_rows_are_shown_and_all_of_it_is_to_be_had(get: Get) -> None:
     shown, whole = get("table.csv"), get("table.csv", "?download")
     assert 0 < len(shown.body) < 100_000
     assert shown.body.endswith(b"1,2\n")
@@ -98,7 +103,7 @@ def test_of_a_table_the_first_rows_are_shown_and_all_of_it_is_to_be_had(get) -> 
     assert whole.headers["content-disposition"].startswith("attachment")
 
 
-def test_a_name_that_would_break_a_header_does_not(get) -> None:  # type: ignore[no-untyped-def]
+def test_a_name_that_would_break_a_header_does_not(get: Get) -> None:
     answer = get("od\"d'<b>\n;.txt")
     assert answer.body == b"odd"
     assert "\n" not in answer.headers["content-disposition"]
@@ -108,22 +113,19 @@ def test_a_name_that_would_break_a_header_does_not(get) -> None:  # type: ignore
 @pytest.mark.parametrize(
     "name", ["link.txt", "out/hostname", "pipe.txt", "gone.txt", "../outside.txt", "/etc/hostname"]
 )
-def test_what_is_no_file_beneath_the_workspace_is_not_served_though_it_is_named(get, name: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_no_file_beneath_the_workspace_is_not_served_though_it_is_named(get: Get, name: str) -> None:
     assert get(name).status == 404
 
 
-def test_nothing_is_served_that_no_run_names(live: Live, page: str, workspace: Path) -> None:
-    runs = workspace / ".outcrop" / "runs"
-    run_id = next(runs.iterdir()).name
+def test_nothing_is_served_that_no_run_names(live: Live, page: str, home: Path) -> None:
     code = address(page, "notes.txt").split("/")[1]
     for path in ("secret.csv", "results/notes.txt%00", "./results/notes.txt", "results/../secret.csv", ".outcrop/lock"):
-        assert live.ask(f"run/{run_id}/file/{code}/{path}").status == 404
-    assert live.ask(f"run/{run_id}/file/{'0' * 32}/results/notes.txt").status == 404
-    other = made(workspace, [outcome(1)], name="20260102-000000-000000-bbbb")
+        assert live.ask(f"run/{RUN}/file/{code}/{path}").status == 404
+    assert live.ask(f"run/{RUN}/file/{'0' * 32}/results/notes.txt").status == 404
+    other = made(home, [outcome(1)], name="20260102-000000-000000-bbbb")
     assert live.ask(f"run/{other.run_id}/file/{code}/results/notes.txt").status == 404
 
 
 @pytest.mark.parametrize("name", ["..", ".", "%2e%2e", "..%2f..", "x", ".hidden", "20260101", "a" * 300, "%00", "%ff"])
-def test_a_run_is_one_folder_of_the_runs_and_nothing_else(live: Live, workspace: Path, name: str) -> None:
-    made(workspace, [outcome(1)])
+def test_a_run_is_one_folder_of_the_runs_and_nothing_else(live: Live, page: str, name: str) -> None:
     assert live.ask(f"run/{name}/").status == 404

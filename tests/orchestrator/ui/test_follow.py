@@ -153,10 +153,8 @@ def test_pairs_say_what_a_list_of_them_would(steps: list[tuple[int, str]]) -> No
             pairs.finish(name, Place(place, 2), step)
             if name in running:
                 model[running.pop(name)][2:] = [place, step]
-    told = [
-        [pair.start.at, pair.end.at if pair.end else None, pair.status]
-        for pair in map(pairs.__getitem__, range(len(pairs)))
-    ]
+    each = map(pairs.__getitem__, range(len(pairs)))
+    told = [[pair.start.at, pair.end.at if pair.end else None, pair.status] for pair in each]
     assert told == [[at, ended, status] for _, at, ended, status in model]
     assert pairs.open == running
     for name in {name for name, *_ in model}:

@@ -21,9 +21,8 @@ def last(path: Path) -> Progress:
 
 def test_the_last_whole_line_of_progress_counts(tmp_path: Path) -> None:
     path = tmp_path / "t.ndjson"
-    path.write_bytes(
-        line(text="first") + line(text="reading", done=3, total=1_200) + b'{"type":"log"}\n' + line(text="torn")[:-9]
-    )
+    whole = line(text="first") + line(text="reading", done=3, total=1_200)
+    path.write_bytes(whole + b'{"type":"log"}\n' + line(text="torn")[:-9])
     assert str(last(path)) == "reading (3 of 1,200)"
     path.write_bytes(line(tool="summarize", done=5))
     assert str(last(path)) == "summarize (5)"
