@@ -114,11 +114,11 @@ def report_run(outcome: RunOutcome) -> None:
     say_report(Path(outcome.run_folder))
 
 
-def say_report(run_folder: Path) -> None:
+def say_report(run_folder: Path, label: str = "Report: ") -> None:
     """Where the page about a run is, if there is one."""
     page = run_folder / REPORT
     if page.is_file():
-        say(f"Report: {page}")
+        say(f"{label}{page}")
 
 
 def spending_line(spending: Mapping[str, Any]) -> str:

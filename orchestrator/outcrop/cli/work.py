@@ -213,7 +213,7 @@ def batch(options: Namespace) -> int:
         if result.spending:
             say(spending_line(result.spending))
         say(f"Results: {result.results}\nPage:    {result.page}")
-        say_report(result.run_folder)
+        say_report(result.run_folder, "Report:  ")
     return GOOD if result.is_good else BAD
 
 

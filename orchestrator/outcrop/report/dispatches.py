@@ -168,7 +168,7 @@ def _fact(dispatch_id: str, start: Mapping[str, Any], begun: float, outcome: Out
 
 def tokens_of(usage: Mapping[str, Any]) -> int:
     """All tokens, read and written. What a COMMAND says of them may be anything."""
-    return sum(value for name in _TOKENS if isinstance(value := usage.get(name), int))
+    return sum(value for name in _TOKENS if isinstance(value := usage.get(name), int) and value > 0)
 
 
 def _exit(outcome: Outcome) -> str:

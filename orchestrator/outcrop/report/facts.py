@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 from outcrop.recovery import RunRecord
@@ -25,11 +25,12 @@ from outcrop_schemas.outcome import GOOD, RunOutcome
 
 @dataclass(frozen=True)
 class Told:
-    """A sentence and who said it; `who` is None for the lead and the run itself."""
+    """A sentence and who said it; `who` is None for the lead and the run itself. `more` dispatches say the same."""
 
     text: str
     who: DispatchFact | None = None
     kind: str = ""
+    more: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class RunFacts:
 
     @property
     def title(self) -> str:
-        return self.objective or (f"{self.kind or 'run'} {self.run_id}".capitalize())
+        return self.objective or f"{self.kind or 'run'} {self.run_id}".capitalize()
 
 
 def workspace_of(run: RunRecord) -> Path | None:
@@ -90,7 +91,7 @@ def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | 
         run.folder.run_id,
         str(about.get("kind", "")),
         _status(run, outcome, dispatches, jobs),
-        str(about.get("objective") or (outcome.objective if outcome else "") or _only_objective(dispatches)),
+        _objective(run, outcome, dispatches),
         str(about.get("at", "")),
         seconds,
         tokens_of(outcome.usage) if outcome else sum(fact.tokens for fact in shown),
@@ -124,8 +125,12 @@ def _status(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches, 
     return "success" if all(status in GOOD for status in counts) else "partial"
 
 
-def _only_objective(dispatches: Dispatches) -> str:
-    return dispatches.shown[0].objective if dispatches.total == 1 else ""
+def _objective(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> str:
+    """What was to be done; of a batch the name of its file, and of a lone dispatch what that was for."""
+    if run.about.get("jobs"):
+        return f"Batch: {PurePath(str(run.about['jobs'])).name}"
+    known = run.about.get("objective") or (outcome.objective if outcome else "")
+    return str(known or (dispatches.shown[0].objective if dispatches.total == 1 else ""))
 
 
 def _seconds(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> float | None:
@@ -149,7 +154,15 @@ def _not_done(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) ->
             found.append(Told(_gap(fact), fact, "gap"))
         if not fact.is_good and fact.seconds is not None and not (fact.errors or fact.blockers or fact.gap):
             found.append(Told(fact.summary or f"ended as {fact.status}", fact, fact.status))
-    return list({told.text: told for told in reversed(found)}.values())[::-1]
+    return _once(found)
+
+
+def _once(found: Sequence[Told]) -> list[Told]:
+    """Each sentence once, by the first who said it."""
+    said: dict[str, list[Told]] = {}
+    for told in found:
+        said.setdefault(told.text, []).append(told)
+    return [replace(those[0], more=len({one.who and one.who.id for one in those}) - 1) for those in said.values()]
 
 
 def _gap(fact: DispatchFact) -> str:
@@ -164,4 +177,4 @@ def _gap(fact: DispatchFact) -> str:
 
 def _warnings(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) -> list[Told]:
     found = [Told(text) for text in outcome.warnings] if outcome else []
-    return found + [Told(text, fact) for fact in dispatches for text in fact.warnings]
+    return _once(found + [Told(text, fact) for fact in dispatches for text in fact.warnings])

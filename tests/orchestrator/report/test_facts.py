@@ -46,7 +46,7 @@ def test_a_run_that_was_killed_has_no_answer_and_its_dispatches_are_interrupted(
     assert (found.status, found.answer) == ("interrupted", None)
     assert found.dispatches.counts == {"success": 1, "interrupted": 2}
     assert any("in flight" in notice for notice in found.notices)
-    assert len(found.not_done) == 1  # the same sentence of both
+    assert [told.more for told in found.not_done] == [1]  # the same sentence of both
 
 
 def test_a_run_under_way_shows_what_runs(workspace: Path) -> None:
@@ -85,6 +85,17 @@ def test_what_the_lead_repeats_of_a_dispatch_is_told_once(workspace: Path) -> No
     dispatch = outcome(1, "error", blockers=["no column Zn"], errors=["it broke"])
     found = facts(workspace, [dispatch], events=[answer("r", blockers=['Not done: "map": no column Zn'])])
     assert [told.text for told in found.not_done] == ['Not done: "map": no column Zn', "it broke"]
+
+
+def test_a_sentence_that_many_say_is_told_once_with_their_number(workspace: Path) -> None:
+    found = facts(workspace, [outcome(number, "crashed", warnings=["odd", "odd"]) for number in range(5)])
+    assert [(told.text, told.more) for told in found.not_done] == [("ended as crashed", 4)]
+    assert [(told.text, told.more) for told in found.warnings] == [("odd", 4)]
+
+
+def test_what_a_program_says_of_its_tokens_is_believed_only_where_it_is_a_number(workspace: Path) -> None:
+    usage = {"input_tokens": -5, "output_tokens": 7, "cache_read_input_tokens": "many"}
+    assert facts(workspace, [outcome(1, usage=usage)]).tokens_spent == 7
 
 
 def test_a_gap_is_told_with_its_fallback(workspace: Path) -> None:
