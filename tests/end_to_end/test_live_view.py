@@ -1,4 +1,4 @@
-"""The live view in a real browser while a batch goes on in another process: looked at, searched, cancelled, compared."""
+"""The live view in a real browser during a batch of another process: looked at, searched, cancelled, compared."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_batch_is_looked_at_searched_cancelled_and_compared(
         page.set_default_timeout(PATIENCE_MS)
         # The batch shows up in a list that was open before, and its jobs after it.
         row = page.get_by_role("row").filter(has_text="jobs.jsonl")
-        row.get_by_text("under way", exact=True).wait_for()
+        row.locator(".badge", has_text="under way").wait_for()
         page.locator("tbody tr").nth(2).wait_for()
         page.get_by_label("Search objectives").fill("typed")
         page.locator("#runs").evaluate("runs => runs.dataset.seen = 'before'")
@@ -129,7 +129,7 @@ def test_a_batch_is_looked_at_searched_cancelled_and_compared(
 
         # Its files are opened from the page, and two runs compared.
         page.get_by_role("link", name="All runs").click()
-        page.get_by_role("row").filter(has_text="jobs.jsonl").get_by_text("under way").wait_for(state="detached")
+        row.locator(".badge", has_text="under way").wait_for(state="detached")
         assert batch.process.wait(120) == 0
         boxes = page.locator("tbody input[type=checkbox]")
         assert page.locator("#compare").is_disabled()

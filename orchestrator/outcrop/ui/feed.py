@@ -68,6 +68,9 @@ class Feed:
         self.readers += 1
         try:
             yield b"retry: 1000\n\n"
+            # No page has it in its text.
+            if progress := [part for _, part in self._parts.values() if part.kind == "progress"]:
+                yield _events(progress) + b"\n"
             while not self._is_closed:
                 changed = self._changed
                 if seen < self._version:
@@ -90,13 +93,15 @@ class Feed:
 
     def _events_after(self, seen: int) -> bytes:
         new = [part for version, part in self._parts.values() if version > seen]
-        events = [
-            b"event: %s\ndata: %s\n" % (part.kind.encode(), wire.dumps({"name": part.name, "data": part.data}))
-            for part in new
-        ]
         # Only the last has the version: whoever is cut off before it is given all of them again.
-        return b"\n".join(events) + f"id: {self.mark}\n\n".encode()
+        return _events(new) + f"id: {self.mark}\n\n".encode()
 
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _events(parts: list[Part]) -> bytes:
+    """These parts as events, the last of which is left open."""
+    told = ((part.kind.encode(), wire.dumps({"name": part.name, "data": part.data})) for part in parts)
+    return b"\n".join(b"event: %s\ndata: %s\n" % each for each in told)

@@ -77,3 +77,9 @@ async def test_streams_end_with_the_run_and_with_the_server() -> None:
     await asyncio.sleep(0)
     feed.close()
     assert await asyncio.wait_for(rest, 30) == b"the end"
+
+
+async def test_what_goes_on_now_is_told_to_each_new_reader() -> None:
+    feed = Feed()
+    feed.put([part("head", "1"), Part("progress", "progress", {"d0001": {"text": "reading"}})])
+    assert (await told(feed.stream(feed.mark)))[0] == {"progress": {"d0001": {"text": "reading"}}}
