@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -134,9 +135,11 @@ def _objective(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatche
 
 
 def _seconds(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> float | None:
-    """How long it took; to its last record where it has no answer."""
+    """How long it took; until now while it is under way, to its last record where nobody answered."""
     if outcome:
         return outcome.duration_s
+    if run.is_under_way and run.about:
+        return seconds_between(moment(str(run.about.get("at", ""))), datetime.now(UTC))
     if not run.records or not run.about:
         return max((fact.begun + (fact.seconds or 0) for fact in dispatches.shown), default=None)
     return seconds_between(moment(str(run.about.get("at", ""))), moment(run.records[-1].at))

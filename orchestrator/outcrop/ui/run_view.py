@@ -18,6 +18,7 @@ from outcrop.ui.watching import Look
 
 # A journal that was not read yet is read so long before something of it is shown.
 _READING_SECONDS = 0.3
+_LAP_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class RunView:
     def __init__(self, folder: RunFolder, follower: Callable[[RunFolder], Follower], pages: Pages) -> None:
         self._folder, self._follower, self._pages = folder, follower(folder), pages
         self._doing = Doing(folder, self._follower, follower)
-        self._stamp: tuple[int, bool, bool] | None = None
+        self._stamp: tuple[int, int, bool, bool] | None = None
         self._shown: Shown | None = None
         self._totals = self._follower.totals()
         self._counted = (0, 0, 0)
@@ -45,7 +46,9 @@ class RunView:
         self._follower.read_all(lambda: time.monotonic() < until)
         is_under_way = is_held(self._folder.journal)
         self._totals = totals = self._follower.totals()
-        stamp = (totals.records, is_under_way, totals.is_whole)
+        # While it goes on the bars of its timeline grow.
+        lap = int(time.monotonic() / _LAP_SECONDS) if is_under_way else 0
+        stamp = (totals.records, lap, is_under_way, totals.is_whole)
         if self._stamp is None or (totals.is_whole and stamp != self._stamp):
             self._show(totals, is_under_way=is_under_way)
             self._stamp = stamp
