@@ -62,6 +62,10 @@ class Application:
         ]
         self.asgi = Starlette(routes=[Mount(f"/{token}", routes=routes)])
 
+    def warm(self) -> None:
+        """Have ready what the first page needs; blocking."""
+        self._pages.warm()
+
     def follower(self, folder: RunFolder) -> Follower:
         """What reads the journal of a run, for all pages together."""
         known = self._followers.setdefault(folder.run_id, Follower(folder.journal))

@@ -65,6 +65,12 @@ class Pages:
     def __init__(self, workspace: Path, runs: Path, codes: Codes) -> None:
         self._workspace, self._runs, self._codes = workspace, runs, codes
 
+    def warm(self) -> None:
+        """Have ready what the first page needs: reading the templates takes half a second."""
+        for known in (environment(), _environment()):
+            for name in known.list_templates(extensions=("html",)):
+                known.get_template(name)
+
     # --- one run
 
     def links(self, facts: RunFacts, *, is_under_way: bool) -> LiveLinks:

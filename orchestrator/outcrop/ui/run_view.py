@@ -17,7 +17,7 @@ from outcrop.ui.pages import Html, LiveLinks, Pages
 from outcrop.ui.watching import Look
 
 # A journal that was not read yet is read so long before something of it is shown.
-_READING_SECONDS = 0.3
+_FIRST_SECONDS, _READING_SECONDS = 0.1, 0.3
 _LAP_SECONDS = 5.0
 
 
@@ -42,7 +42,7 @@ class RunView:
         self._parts: list[Part] = []
 
     def look(self) -> Look:
-        until = time.monotonic() + _READING_SECONDS
+        until = time.monotonic() + (_READING_SECONDS if self._shown else _FIRST_SECONDS)
         self._follower.read_all(lambda: time.monotonic() < until)
         is_under_way = is_held(self._folder.journal)
         self._totals = totals = self._follower.totals()
@@ -66,7 +66,9 @@ class RunView:
         links = self._pages.links(facts, is_under_way=is_under_way)
         facts = self._pages.shown(facts, links)
         self._shown = Shown(facts, links)
-        self._parts = [Part("part", name, html) for name, html in self._pages.sections(facts, links).items()]
+        # What stands on the first screen of a long run is in its page already.
+        sections = self._pages.sections(facts, links) if totals.is_whole else {}
+        self._parts = [Part("part", name, html) for name, html in sections.items()]
 
     def _news(self, totals: Totals) -> list[Part]:
         """What began and ended since the last look, for those who listen."""

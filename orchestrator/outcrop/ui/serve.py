@@ -52,6 +52,7 @@ async def serve(workspace: Workspace, port: int, on_ready: Callable[[Address], N
         looking = asyncio.create_task(application.watches.run())
         try:
             on_ready(address)
+            await asyncio.to_thread(application.warm)
             await ended.wait()
         finally:
             looking.cancel()
