@@ -18,6 +18,7 @@ from typing import Any
 from outcrop.about import hashes, setting
 from outcrop.attaching import read_attachments, to_attach
 from outcrop.budget import Budget, Ceiling
+from outcrop.cancelling import Requests
 from outcrop.dispatch import DispatchWork, new_dispatch_id
 from outcrop.events import Watcher, both, harmless, nobody
 from outcrop.gaps.deciding import Gaps, OnGap
@@ -205,6 +206,7 @@ class Desk:
             self.watcher,
             self.spans,
         )
+        self._requests = Requests(folder, self.note)
         self._count, self._is_proof_told = 0, is_proof_told
 
     @classmethod
@@ -252,6 +254,7 @@ class Desk:
         try:
             await self.ledger.close()
         finally:
+            await self._requests.close()
             await self.journal.close()
         if self.shared.models.settings.report:
             await self._report()
@@ -340,7 +343,8 @@ class Desk:
                 self._count += 1
                 services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
                 work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
-                outcome = await self._see_through(work)
+                with self._requests.heard_for(work):
+                    outcome = await self._see_through(work)
             if work.installed:
                 order = resumed(order, outcome, work.installed)
                 continue

@@ -32,7 +32,7 @@ from outcrop.properties import IsolationSet, alternatives_of, of_launch, unprove
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
 from outcrop.stream import StreamScanner
-from outcrop.watch import Patience, Watch
+from outcrop.watch import BY_CALLER, Patience, Watch
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import LaunchError, NodeLostError, SpillError, WorkspaceError
 from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
@@ -57,6 +57,7 @@ class DispatchWork:
         self._on_launched = on_launched
         self._due = Due(order, self._watch.clock)
         self._hurry = threading.Event()
+        self._cancelled_because = BY_CALLER
         self._launching: asyncio.Task[Child] | None = None
         self._deciding: asyncio.Task[Decision | None] | None = None
         self.installed: Installed | None = None
@@ -82,10 +83,16 @@ class DispatchWork:
         is_ended = self._seen.completion or self._seen.ended_by or self._due.is_cancelled
         return self._seen.lost is not None and not is_ended
 
-    def cancel(self) -> None:
+    @property
+    def dispatch_id(self) -> str:
+        return self._id
+
+    def cancel(self, because: str = BY_CALLER) -> None:
+        if not self._due.is_cancelled:
+            self._cancelled_because = because
         self._due.cancel()
         self._hurry.set()
-        self._watch.cancel()
+        self._watch.cancel(because)
         if self._deciding:
             self._deciding.cancel()
         if self._launching:
@@ -144,7 +151,8 @@ class DispatchWork:
             self._seen.spawn_error = f"the launcher broke: {type(error).__name__}: {error}"
         except asyncio.CancelledError:
             if self._due.is_cancelled:
-                self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it before its start"
+                self._seen.ended_by = "cancelled"
+                self._seen.ended_because = f"{self._cancelled_because} before its start"
             else:
                 self._seen.spawn_error = f"it was not started within {self._due.passed():.1f} s"
         return None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from outcrop.budget import Amount, Budget, Ceiling
 from outcrop.prices import Price, PriceList, dollars, most_input_tokens
@@ -232,24 +232,39 @@ def accounts_in(records: Iterable[JournalRecord]) -> dict[str, tuple[str, Accoun
     """The role and account of each agent, by the record alone. What was never settled counts as spent."""
     if isinstance(records, Records):
         records = records.of("event", RESERVED, SETTLED)  # the others need not be read
-    accounts: dict[str, tuple[str, Account]] = {}
-    open_calls: dict[str, tuple[str, Amount]] = {}
+    accounts = Accounts("agent")
     for record in records:
-        body = record.body
-        if record.type != "event" or body["kind"] not in (RESERVED, SETTLED):
-            continue
+        if record.type == "event" and record.body["kind"] in (RESERVED, SETTLED):
+            accounts.take(record.body)
+    return accounts.told()
+
+
+class Accounts:
+    """The accounts of a run by agent or by role, from the events of its ledger as they come."""
+
+    def __init__(self, by: Literal["agent", "role"]) -> None:
+        self._by = by
+        self._accounts: dict[str, tuple[str, Account]] = {}
+        self._open: dict[str, tuple[str, Amount]] = {}
+
+    def take(self, body: Mapping[str, Any]) -> None:
+        """The next reservation or settlement."""
         amount = Amount(Decimal(body["usd"]), body["tokens"])
         if body["kind"] == RESERVED:
-            open_calls[body["call"]] = (body["agent"], amount)
-            accounts.setdefault(body["agent"], (body["role"], Account()))[1].calls += 1
-        elif body["call"] in open_calls:
-            agent, _ = open_calls.pop(body["call"])
-            accounts[agent][1].spent += amount
-            accounts[agent][1].unknown += body["usage"] is None
-    for agent, amount in open_calls.values():
-        accounts[agent][1].spent += amount
-        accounts[agent][1].unknown += 1
-    return accounts
+            self._open[body["call"]] = (body[self._by], amount)
+            self._accounts.setdefault(body[self._by], (body["role"], Account()))[1].calls += 1
+        elif body["call"] in self._open:
+            name, _ = self._open.pop(body["call"])
+            self._accounts[name][1].spent += amount
+            self._accounts[name][1].unknown += body["usage"] is None
+
+    def told(self) -> dict[str, tuple[str, Account]]:
+        """Role and account of each. What was not settled counts as spent."""
+        told = {name: (role, replace(account)) for name, (role, account) in self._accounts.items()}
+        for name, amount in self._open.values():
+            told[name][1].spent += amount
+            told[name][1].unknown += 1
+        return told
 
 
 def spent_in(records: Iterable[JournalRecord]) -> Amount:

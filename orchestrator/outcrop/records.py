@@ -169,7 +169,7 @@ def _scanned(file: BinaryIO) -> tuple[list[Entry], Damage]:
         if not line.endswith(b"\n"):
             damage.torn_bytes = len(line)
             break
-        entry = _entry(line, at, names)
+        entry = entry_of(line, at, names)
         at += len(line)
         if entry is None:
             damage.bad_lines.append(number)
@@ -181,8 +181,8 @@ def _scanned(file: BinaryIO) -> tuple[list[Entry], Damage]:
     return entries, damage
 
 
-def _entry(line: bytes, at: int, names: dict[bytes, str]) -> Entry | None:
-    """What a line is; None where it is damaged. Names that come again are the same object."""
+def entry_of(line: bytes, at: int, names: dict[bytes, str]) -> Entry | None:
+    """What a line, with its newline, is; None where it is damaged. Names that come again are the same object."""
 
     def name(text: bytes) -> str:
         return names.setdefault(text, text.decode())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from outcrop.journal import Journal, now
+from outcrop.journal import Journal, is_held, now
 from outcrop.records import Damage, Entry, Records, read
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import JournalBusyError, JournalError
@@ -100,6 +100,15 @@ def open_run(folder: RunFolder) -> RunRecord:
         interrupted = [_interrupted(start) for start in records.in_flight()]
         notices = [*_notices(records, damage.sentences(), len(interrupted)), f"nothing was recovered on disk: {error}"]
         return RunRecord(folder, records, notices, False, _lasting(damage), interrupted)
+
+
+def as_it_stands(folder: RunFolder, records: Records, damage: Sequence[str] = ()) -> RunRecord:
+    """What these records of a run say, all of them or some, for whoever only looks on: nothing is written, also where
+    its orchestrator is gone. Raises JournalError."""
+    is_under_way = is_held(folder.journal)
+    interrupted = [] if is_under_way else [_interrupted(start) for start in records.in_flight()]
+    notices = damage if is_under_way else _notices(records, damage, len(interrupted))
+    return RunRecord(folder, records, notices, is_under_way, damage, interrupted)
 
 
 def _recovered(folder: RunFolder) -> RunRecord:

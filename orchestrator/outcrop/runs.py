@@ -62,6 +62,11 @@ class RunFolder:
         """What outside servers write, and which tools of theirs were offered."""
         return self.path / "outside"
 
+    @property
+    def requests(self) -> Path:
+        """Where other processes ask its orchestrator for something; made by the first that does."""
+        return self.path / "requests"
+
     def transcript(self, dispatch_id: str) -> Path:
         return self.path / "transcripts" / f"{dispatch_id}.ndjson"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,11 +15,16 @@ from outcrop.runs import RunFolder
 
 def spending_of(run: RunRecord) -> dict[str, Any] | None:
     """What the run spent: calls that were never settled count as their most. None where nothing costs."""
-    bounds = run.about.get("ceiling") or {}
-    ceiling = Ceiling(Decimal(bounds["usd"]) if bounds.get("usd") else None, bounds.get("tokens"))
     accounts = accounts_in(run.records)
     if run.about.get("kind") == "batch":
         accounts = _accounts_of_jobs(run)
+    return spending_told(accounts, run.about)
+
+
+def spending_told(accounts: Mapping[str, tuple[str, Account]], about: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What these accounts come to, beneath the ceiling of the run that its first record is about."""
+    bounds = about.get("ceiling") or {}
+    ceiling = Ceiling(Decimal(bounds["usd"]) if bounds.get("usd") else None, bounds.get("tokens"))
     if not accounts and ceiling == Ceiling():
         return None
     spent = sum((account.spent for _, account in accounts.values()), Amount())

@@ -30,6 +30,7 @@ _DRAIN_AFTER_COMPLETION_SECONDS = 0.3
 _READ_OUT_SECONDS = 0.35
 _CANCELLED_READ_OUT_SECONDS = 0.15
 _LEAST_READ_OUT_SECONDS = 0.05
+BY_CALLER = "the caller cancelled it"
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,12 @@ class Watch:
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._cancelled_at: float | None = None
+        self._cancelled_because = BY_CALLER
         self.clock = QueueClock(self._changed.set)
 
-    def cancel(self) -> None:
-        self._cancelled_at = self._cancelled_at or time.monotonic()
+    def cancel(self, because: str = BY_CALLER) -> None:
+        if self._cancelled_at is None:
+            self._cancelled_at, self._cancelled_because = time.monotonic(), because
         self._changed.set()
 
     async def to_the_end(self, child: Child, transcript: Path, counts_from: float) -> None:
@@ -143,7 +146,7 @@ class Watch:
     def _look(self, reader: StreamReader) -> None:
         """What the orchestrator itself does comes before anything else, also after a completion."""
         if self._cancelled_at is not None:
-            self._seen.ended_by, self._seen.ended_because = "cancelled", "the caller cancelled it"
+            self._seen.ended_by, self._seen.ended_because = "cancelled", self._cancelled_because
         elif reader.is_over_limit:
             self._seen.ended_by = "output_limit"
             self._seen.ended_because = f"more than {limits.STDOUT_BYTES >> 20} MiB came on stdout"

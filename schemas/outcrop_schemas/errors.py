@@ -20,6 +20,7 @@ OutcropError
 │   ├── ContextOverflowError  the request is longer than the model's window: a smaller one may pass
 │   ├── PinMissingError       the request does not carry all current pins word for word, so it is not sent
 │   └── ScriptExhaustedError  a ScriptedModel has no turn left
+├── NotUnderWayError          what is to be cancelled has ended, or its orchestrator is gone
 ├── LaunchError               a specialist could not be started
 ├── OutsideError              a server that is not ours could not do what it was asked; `server` names it
 ├── PackageError              a package that was allowed could not be installed
@@ -127,6 +128,12 @@ class JournalBusyError(JournalError):
     """A living orchestrator holds the journal."""
 
     kind = "journal_busy"
+
+
+class NotUnderWayError(OutcropError):
+    """What is to be cancelled has ended, or its orchestrator is gone."""
+
+    kind = "not_under_way"
 
 
 class DataError(OutcropError):

@@ -238,6 +238,18 @@ BATCH_PAGE_FAILED = 1_000
 BATCH_PAGE_GOOD = 200
 JOB_FILES = 1_000
 JOB_ID_CHARS = 200
+REQUEST_LOOK_SECONDS = 0.25
+
+# --- the live view ---------------------------------------------------------------------------------------------------
+UI_LOOK_SECONDS = 0.5
+UI_BEAT_SECONDS = 15.0
+UI_TAIL_BYTES = 16 << 10
+UI_START_BYTES = 4 << 20
+UI_RUNS_PAGE = 50
+UI_DISPATCHES_PAGE = 100
+UI_SEARCH_SECONDS = 1.5
+UI_COMPARED_BYTES = 100_000_000
+UI_TABLE_BYTES = 48 << 10
 
 # --- what programs that speak MCP are given --------------------------------------------------------------------------
 MCP_MESSAGE_BYTES = 4 << 20
@@ -1420,6 +1432,64 @@ LIMITS: tuple[Limit, ...] = (
         "parts",
         "outcrop.telemetry.content",
         "the last ones are told",
+    ),
+    Limit(
+        "time between looks for requests",
+        REQUEST_LOOK_SECONDS,
+        "s",
+        "outcrop.cancelling",
+        "such as that to cancel a dispatch; while dispatches run only",
+    ),
+    Limit(
+        "time between looks at runs in the live view",
+        UI_LOOK_SECONDS,
+        "s",
+        "outcrop.ui.watching",
+        "at their journals and transcripts, while somebody has their page open; longer where a look takes long",
+    ),
+    Limit("time between beats of a stream", UI_BEAT_SECONDS, "s", "outcrop.ui.feed", "where nothing else is sent"),
+    Limit(
+        "end of a transcript that is looked at",
+        UI_TAIL_BYTES,
+        "bytes",
+        "outcrop.ui.progress",
+        "for the last progress of a dispatch under way",
+    ),
+    Limit(
+        "end of a long journal that the first screen has",
+        UI_START_BYTES,
+        "bytes",
+        "outcrop.ui.window",
+        "until all of it was read",
+    ),
+    Limit("runs on a page of the list", UI_RUNS_PAGE, "runs", "outcrop.ui.catalogue", "further ones on further pages"),
+    Limit(
+        "dispatches on a page of earlier ones",
+        UI_DISPATCHES_PAGE,
+        "dispatches",
+        "outcrop.ui.earlier",
+        "further ones on further pages",
+    ),
+    Limit(
+        "time of one search among dispatches",
+        UI_SEARCH_SECONDS,
+        "s",
+        "outcrop.ui.earlier",
+        "then what was found is shown, and a way to search on",
+    ),
+    Limit(
+        "journals that are compared in the live view",
+        UI_COMPARED_BYTES,
+        "bytes",
+        "outcrop.ui.compare",
+        "both together; `outcrop diff` has no such limit",
+    ),
+    Limit(
+        "first rows of a table in the live view",
+        UI_TABLE_BYTES,
+        "bytes",
+        "outcrop.ui.files",
+        "whole lines of it; all of the file is to be had as a download",
     ),
     Limit(
         "dispatches in a report",

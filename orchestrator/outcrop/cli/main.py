@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from outcrop.cli.parsing import chat, facts, mcp, records, seeing, work
+from outcrop.cli.parsing import chat, facts, live, mcp, records, seeing, work
 from outcrop.cli.parsing.shared import EPILOG
 
 
@@ -64,7 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     parser.set_defaults(command_name=None, debug=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for family in (work, chat, records, seeing, mcp, facts):
+    for family in (work, chat, records, seeing, live, mcp, facts):
         family.add(commands)
     return parser
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
+from typing import Any
 
 from outcrop.hypotheses import hypotheses_of
 from outcrop.recovery import RunRecord
@@ -72,8 +74,11 @@ def workspace_of(run: RunRecord) -> Path | None:
     return home.parent if home.name == HOME else None
 
 
-def facts_of(run: RunRecord) -> RunFacts:
-    """Read the record. Raises JournalError where it changes meanwhile."""
+def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | None = None) -> RunFacts:
+    """Read the record; `spending` says what was spent, where the record has a part of the ledger only.
+
+    Raises JournalError where it changes meanwhile.
+    """
     outcome, about = run.answer, run.about
     dispatches = dispatch_facts(run)
     shown = dispatches.shown
@@ -108,7 +113,7 @@ def facts_of(run: RunRecord) -> RunFacts:
         token_facts(run, shown),
         jobs,
         conversation_of(run),
-        setting_of(run, shown, outcome),
+        setting_of(run, shown, outcome, spending),
     )
 
 
@@ -134,9 +139,11 @@ def _objective(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatche
 
 
 def _seconds(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> float | None:
-    """How long it took; to its last record where it has no answer."""
+    """How long it took; until now while it is under way, to its last record where nobody answered."""
     if outcome:
         return outcome.duration_s
+    if run.is_under_way and run.about:
+        return seconds_between(moment(str(run.about.get("at", ""))), datetime.now(UTC))
     if not run.records or not run.about:
         return max((fact.begun + (fact.seconds or 0) for fact in dispatches.shown), default=None)
     return seconds_between(moment(str(run.about.get("at", ""))), moment(run.records[-1].at))

@@ -66,24 +66,19 @@ class Dress:
     home: str | None = None
     """The address of the list of runs."""
 
+    style: str = ""
+    bar: str = ""
+    """Markup of the face's own that stands above the content."""
+
 
 def render_page(facts: RunFacts, links: Links, dress: Dress | None = None) -> str:
     """The whole page, one file without a request."""
     from markupsafe import Markup
 
     dress = dress or Dress()
-    style, script = asset("page.css"), asset("page.js")
-    own = {
-        "default-src": "'none'",
-        "img-src": "data:",
-        "style-src": _hashed(style),
-        "script-src": " ".join(map(_hashed, filter(None, (script, dress.script)))),
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-    policy = "; ".join(f"{name} {value}" for name, value in {**own, **dress.sources}.items())
+    policy, style, script = policy_of(dress), asset("page.css"), asset("page.js")
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             **_context(facts, links),
@@ -91,19 +86,35 @@ def render_page(facts: RunFacts, links: Links, dress: Dress | None = None) -> st
             policy=Markup(policy.replace('"', "")),
             style=Markup(style),
             script=Markup(script),
+            more_style=Markup(dress.style),
             more_script=Markup(dress.script),
+            bar=Markup(dress.bar),
             home=dress.home,
         )
     )
 
 
-def render_section(name: str, facts: RunFacts, links: Links) -> str:
+def policy_of(dress: Dress) -> str:
+    """The content security policy of a page: what may be loaded, and that nothing runs but its own."""
+    own = {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "style-src": " ".join(map(_hashed, filter(None, (asset("page.css"), dress.style)))),
+        "script-src": " ".join(map(_hashed, filter(None, (asset("page.js"), dress.script)))),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in {**own, **dress.sources}.items())
+
+
+def render_section(name: str, facts: RunFacts, links: Links, dress: Dress | None = None) -> str:
     """One section by its name, `head` or `contents`. Raises KeyError for a name that there is none of."""
-    environment = _environment()
+    templates = environment()
     if name in ("head", "contents"):
-        return environment.get_template(f"{name}.html").render(**_context(facts, links), sections=SECTIONS)
+        home = dress.home if dress else None
+        return templates.get_template(f"{name}.html").render(**_context(facts, links), sections=SECTIONS, home=home)
     section = {section.name: section for section in SECTIONS}[name]
-    return environment.get_template("section.html").render(**_context(facts, links), section=section)
+    return templates.get_template("section.html").render(**_context(facts, links), section=section)
 
 
 @cache
@@ -121,12 +132,13 @@ def _hashed(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment(*packages: str) -> Environment:
+    """What templates are made with: those of the report, and of these packages."""
     # It takes 50 ms to import, and is wanted at the end of a run only.
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader(__package__, "templates"),
+        loader=ChoiceLoader([PackageLoader(package, "templates") for package in (*packages, __package__)]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +50,15 @@ class Setting:
     spending_note: str = ""
 
 
-def setting_of(run: RunRecord, dispatches: Sequence[DispatchFact], answer: RunOutcome | None) -> Setting:
+def setting_of(
+    run: RunRecord,
+    dispatches: Sequence[DispatchFact],
+    answer: RunOutcome | None,
+    spending_known: Callable[[], Mapping[str, Any] | None] | None = None,
+) -> Setting:
     """From the run's first record, the outcomes, and the answer's account or the ledger."""
     about = run.about
-    spending, note = _spending(run, answer)
+    spending, note = (spending_known(), "") if spending_known else _spending(run, answer)
     return Setting(
         str(about.get("version", "")),
         _texts(about.get("models")),

@@ -31,7 +31,7 @@
     }
     const isSifted = query.length || status || specialist;
     const told = Object.entries(words).map(([word, more]) => counted(...(counts[word] ?? [0, 0]), word, more)).filter(Boolean).join(", ");
-    one("found").textContent = isSifted ? `Shown: ${told || "nothing"}` : "";
+    if (one("found")) one("found").textContent = isSifted ? `Shown: ${told || "nothing"}` : "";
   };
   const choose = () => { for (const agent of all(".agent")) agent.hidden = agent.dataset.agent !== value("by-agent"); };
 

@@ -1,0 +1,70 @@
+"""Dispatches of a run by pages, newest first: of one status, or with words in their objective."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop.ui.follow import Follower
+from outcrop.ui.places import Pair
+from outcrop_schemas import limits
+
+RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One dispatch of the list."""
+
+    id: str
+    specialist: str
+    objective: str
+    status: str
+    begun: str
+    seconds: float | None
+    told: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was found, and the number before which to go on; `is_searched` where the time of a search was over first."""
+
+    rows: Sequence[Row]
+    next: int | None
+    is_out_of_time: bool = False
+
+
+def earlier(follower: Follower, before: int | None, status: str | None, words: str) -> Rows:
+    """One page. Raises JournalError."""
+    rows: list[Row] = []
+    until = time.monotonic() + limits.UI_SEARCH_SECONDS
+    wanted = words.casefold().split()
+    for pair in follower.dispatches.before(len(follower.dispatches) if before is None else before, status or None):
+        if len(rows) == limits.UI_DISPATCHES_PAGE:
+            return Rows(rows, pair.number + 1)
+        if wanted and time.monotonic() > until:
+            return Rows(rows, pair.number + 1, is_out_of_time=True)
+        if row := _row(follower, pair, wanted):
+            rows.append(row)
+    return Rows(rows, None)
+
+
+def _row(follower: Follower, pair: Pair, wanted: Sequence[str]) -> Row | None:
+    entry, record = follower.read(pair.start)
+    start = record.body
+    if wanted:
+        text = f"{entry.id} {start.get('specialist')} {start.get('objective')}".casefold()
+        if not all(word in text for word in wanted):
+            return None
+    end: Mapping[str, Any] = follower.body(pair.end) if pair.end else {}
+    return Row(
+        entry.id,
+        str(start.get("specialist", "")),
+        str(start.get("objective", "")),
+        pair.status or RUNNING,
+        record.at,
+        end.get("duration_s"),
+        str(end.get("summary") or "; ".join(map(str, end.get("errors", ())))),
+    )

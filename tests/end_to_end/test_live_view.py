@@ -1,0 +1,153 @@
+"""The live view in a real browser during a batch of another process: looked at, searched, cancelled, compared."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from browser import DESK, PHONE, chromium, opened, overflow, serious_faults
+from ui_server import Live, serving
+
+from outcrop.recovery import open_run
+from outcrop.runs import RunFolder, all_runs
+from outcrop.workspace import Workspace
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TESTS = Path(__file__).resolve().parents[1]
+JOBS = 4
+PATIENCE_MS = 120_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+class Batch:
+    """A batch in another process, whose specialists wait until the gate is opened."""
+
+    def __init__(self, workspace: Path) -> None:
+        rows = "".join(f"s{n},{n / 10},{'granite' if n % 2 else 'shale'}\n" for n in range(1, 40))
+        lines = []
+        for number in range(1, JOBS + 1):
+            (workspace / f"t{number}.csv").write_text("sample,Cu_ppm,rock\n" + rows)
+            objective = "summarise Cu_ppm by rock, and plot a histogram of Cu_ppm"
+            lines.append(json.dumps({"id": f"job-{number}", "objective": objective, "data": f"t{number}.csv"}))
+        self._jobs = workspace / "jobs.jsonl"
+        self._jobs.write_text("\n".join(lines) + "\n")
+        self._gate = (workspace / "gate").open("w")
+        fcntl.flock(self._gate, fcntl.LOCK_EX)
+        program = [sys.executable, str(TESTS / "gated_batch.py"), str(workspace), str(self._jobs), self._gate.name]
+        self.process = subprocess.Popen(program)
+
+    def open_gate(self) -> None:
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        self.open_gate()
+        self.process.terminate()
+        self.process.wait(60)
+        self._gate.close()
+
+
+@contextmanager
+def batch_and_server(workspace: Path) -> Iterator[tuple[Batch, Live]]:
+    with ExitStack() as stack:
+        batch = Batch(workspace)
+        stack.callback(batch.close)
+        yield batch, stack.enter_context(serving(workspace))
+
+
+def pictured(page: Page, folder: Path, name: str) -> None:
+    """Nothing is wider than the window, nobody is kept out, on a phone and at a desk; and a picture of each."""
+    for size in (PHONE, DESK):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.screenshot(path=folder / f"{name}-{size[0]}.png", full_page=True)
+        assert overflow(page) <= 0
+        assert serious_faults(page) == []
+
+
+def test_a_batch_is_looked_at_searched_cancelled_and_compared(
+    workspace: Path, browser: Browser, tmp_path: Path
+) -> None:
+    with batch_and_server(workspace) as (batch, live), opened(browser, live.url, allowed=(live.url,)) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        # The batch shows up in a list that was open before, and its jobs after it.
+        row = page.get_by_role("row").filter(has_text="jobs.jsonl")
+        row.locator(".badge", has_text="under way").wait_for()
+        page.locator("tbody tr").nth(2).wait_for()
+        page.get_by_label("Search objectives").fill("typed")
+        page.locator("#runs").evaluate("runs => runs.dataset.seen = 'before'")
+        row.get_by_text(re.compile("jobs?, 2 under way")).wait_for()
+        assert page.get_by_label("Search objectives").input_value() == "typed"
+        pictured(page, tmp_path, "list")
+
+        # The page of the batch lists its jobs, from where it goes to the run of one.
+        row.get_by_role("link").click()
+        page.locator("#jobs tr[data-find=job]").nth(1).wait_for()
+        page.locator("#jobs .now").first.wait_for()
+        pictured(page, tmp_path, "batch")
+        page.get_by_role("link", name="report of line 1").click()
+
+        # What a dispatch does is told; the reader's search, what is unfolded and the place on the page stay.
+        dispatch = page.locator("article.dispatch").first
+        page.locator("article.dispatch .now").first.wait_for()
+        folder = RunFolder(workspace / ".outcrop" / "runs" / page.url.rstrip("/").rpartition("/")[2])
+        page.get_by_label("Search dispatches").fill("Cu_ppm")
+        dispatch.locator("summary").click()
+        page.get_by_label("Search dispatches").focus()
+        pictured(page, tmp_path, "run")
+        dispatch.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Let it work").click()
+        dispatch.get_by_role("button", name="Cancel").click()
+        pictured(page, tmp_path, "asked")
+        page.get_by_role("button", name="Cancel it").click()
+        page.locator("article.dispatch[data-status=cancelled]").first.wait_for()
+        assert page.get_by_label("Search dispatches").input_value() == "Cu_ppm"
+        assert dispatch.locator("details").first.evaluate("each => each.open")
+        batch.open_gate()
+        page.locator("#live-state").get_by_text("Ended").wait_for()
+        assert page.locator(".now").count() == 0
+        assert page.locator("[data-cancel]").count() == 0
+        assert page.locator("#answer .summary").count() == 1
+        statuses = [outcome.status for outcome in open_run(folder).each_outcome()]
+        assert statuses[0] == "cancelled"
+        assert "success" in statuses
+        page.get_by_label("Search dispatches").fill("")
+        pictured(page, tmp_path, "ended")
+
+        # Its files are opened from the page, and two runs compared.
+        page.get_by_role("link", name="All runs").click()
+        row.locator(".badge", has_text="under way").wait_for(state="detached")
+        assert batch.process.wait(120) == 0
+        boxes = page.locator("tbody input[type=checkbox]")
+        assert page.locator("#compare").is_disabled()
+        boxes.nth(0).check()
+        boxes.nth(1).check()
+        page.locator("#compare").click()
+        page.get_by_role("heading", name="Two runs compared").wait_for()
+        assert page.get_by_role("heading", name="Steps").count() == 1
+        pictured(page, tmp_path, "compared")
+        page.get_by_role("link", name="All runs").click()
+        page.get_by_role("row").filter(has_text="jobs.jsonl").get_by_role("link").click()
+        page.locator("#live-state").get_by_text("Ended").wait_for()
+        page.get_by_role("link", name="report of line 4").click()
+        address = page.locator("#artifacts a.path").first.get_attribute("href")
+        answer = page.request.get(page.url + str(address))
+        assert answer.ok
+        assert "sandbox" in answer.headers["content-security-policy"]
+        page.locator("#live-read a").click()
+        page.get_by_role("heading", name="Dispatches, newest first").wait_for()
+        pictured(page, tmp_path, "earlier")
+    assert len(all_runs(Workspace(workspace))) == JOBS + 1
