@@ -13,7 +13,7 @@ from outcrop.listing import UNDER_WAY, RunLine
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import all_runs, find_run
 from outcrop.spending import spending_of
-from outcrop.text import inert, shorten
+from outcrop.text import age, inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import UnknownNameError, UsageError
@@ -75,14 +75,6 @@ def _cell(name: str, value: Any) -> str:
     if name == "age_s":
         return age(value)
     return f"${value}" if name == "spent_usd" else shorten(str(value), _OBJECTIVE_CHARS)
-
-
-def age(seconds: float) -> str:
-    """`3 d`, `5 h`, `12 m`, `40 s`: the largest unit that fits."""
-    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def log(options: Namespace) -> int:
