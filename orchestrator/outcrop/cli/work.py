@@ -219,7 +219,7 @@ def batch(options: Namespace) -> int:
 
 def _standing(standing: Standing) -> str:
     """`12/500, 3.4/s, $0.12, 2 m to go`."""
-    from outcrop.cli.logs import age
+    from outcrop.text import age
     from outcrop.prices import dollars
 
     left = standing.seconds_left
