@@ -219,8 +219,8 @@ def batch(options: Namespace) -> int:
 
 def _standing(standing: Standing) -> str:
     """`12/500, 3.4/s, $0.12, 2 m to go`."""
-    from outcrop.text import age
     from outcrop.prices import dollars
+    from outcrop.text import age
 
     left = standing.seconds_left
     spent = [f"${dollars(standing.spent.usd)}"] if standing.spent.usd else []
