@@ -9,10 +9,11 @@ from typing import Any
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, size, table, warn
 from outcrop.cli.records import open_named
+from outcrop.listing import UNDER_WAY, RunLine
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import all_runs, find_run
 from outcrop.spending import spending_of
-from outcrop.text import inert, shorten
+from outcrop.text import age, inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import UnknownNameError, UsageError
@@ -30,26 +31,25 @@ def runs(options: Namespace) -> int:
         seconds = age_of(folder)  # before it is opened: what is recovered then is written down now
         run = open_run(folder)
         spending = spending_of(run)
-        listed.append(
-            {
-                "run_id": folder.run_id,
-                "kind": run.about.get("kind"),
-                "at": run.about.get("at"),
-                "status": run.answer.status if run.answer else "under way" if run.is_under_way else None,
-                "dispatches": sum(entry.type == "start" for entry in run.records.entries),
-                "bytes": bytes_of(folder.path),
-                "age_s": round(seconds),
-                "spent_usd": spending["spent_usd"] if spending else None,
-                "spent_tokens": spending["spent_tokens"] if spending else None,
-                "objective": run.about.get("objective") or run.about.get("jobs"),
-            }
+        line = RunLine(
+            folder.run_id,
+            run.about.get("kind"),
+            run.about.get("at"),
+            run.answer.status if run.answer else UNDER_WAY if run.is_under_way else None,
+            sum(entry.type == "start" for entry in run.records.entries),
+            bytes_of(folder.path),
+            round(seconds),
+            spending["spent_usd"] if spending else None,
+            spending["spent_tokens"] if spending else None,
+            run.about.get("objective") or run.about.get("jobs"),
         )
+        listed.append(line.as_json())
     if options.json:
         say_json(listed)
     elif listed:
         shown = [[_cell(name, entry[name]) for name in _SHOWN] for entry in listed]
         table(shown, tuple(_SHOWN.values()))
-        say(f"{len(listed)} runs, {size(sum(entry['bytes'] for entry in listed))}")  # type: ignore[misc]
+        say(f"{len(listed)} runs, {size(sum(entry['bytes'] for entry in listed))}")
     else:
         say("No runs in this workspace yet.")
     return GOOD
@@ -75,14 +75,6 @@ def _cell(name: str, value: Any) -> str:
     if name == "age_s":
         return age(value)
     return f"${value}" if name == "spent_usd" else shorten(str(value), _OBJECTIVE_CHARS)
-
-
-def age(seconds: float) -> str:
-    """`3 d`, `5 h`, `12 m`, `40 s`: the largest unit that fits."""
-    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def log(options: Namespace) -> int:

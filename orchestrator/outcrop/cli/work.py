@@ -244,8 +244,8 @@ def _told(outcome: RunOutcome) -> str:
 
 def _standing(standing: Standing) -> str:
     """`12/500, 3.4/s, $0.12, 2 m to go`."""
-    from outcrop.cli.logs import age
     from outcrop.prices import dollars
+    from outcrop.text import age
 
     left = standing.seconds_left
     spent = [f"${dollars(standing.spent.usd)}"] if standing.spent.usd else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from outcrop.ui.run_view import RunView
 from outcrop.ui.runs_view import RunsView
 from outcrop.ui.watching import Watch, Watches
 from outcrop.workspace import Workspace
+from outcrop_schemas import limits
 from outcrop_schemas.errors import NotUnderWayError, OutcropError, PathError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -118,7 +120,8 @@ class Application:
         follower = self.follower(folder)
 
         def look() -> Html:
-            follower.look()
+            until = time.monotonic() + limits.UI_SEARCH_SECONDS
+            follower.read_all(lambda: time.monotonic() < until)
             found = earlier(follower, int(before) if before.isdecimal() and len(before) < 10 else None, status, words)
             return self._pages.earlier(folder.run_id, found, status, words, follower.totals())
 

@@ -13,12 +13,12 @@ from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.jobs import JobFact, Jobs
 from outcrop.runs import RunFolder
 from outcrop.spending import spending_told
+from outcrop.ui.earlier import INTERRUPTED, RUNNING
 from outcrop.ui.follow import Follower, Totals
 from outcrop.ui.places import Pair
 from outcrop.ui.progress import Transcripts
 from outcrop.ui.window import ending_of, record_of
 
-RUNNING, INTERRUPTED = "running", "interrupted"
 _SHOWN_AT_ONCE = 200
 
 

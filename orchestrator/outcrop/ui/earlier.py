@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from outcrop.journal import is_held
 from outcrop.ui.follow import Follower
 from outcrop.ui.places import Pair
 from outcrop_schemas import limits
 
-RUNNING = "running"
+RUNNING, INTERRUPTED = "running", "interrupted"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """What was found, and the number before which to go on; `is_searched` where the time of a search was over first."""
+    """What was found, and the number before which to go on; `is_out_of_time` where a search was not through."""
 
     rows: Sequence[Row]
     next: int | None
@@ -39,6 +40,7 @@ class Rows:
 def earlier(follower: Follower, before: int | None, status: str | None, words: str) -> Rows:
     """One page. Raises JournalError."""
     rows: list[Row] = []
+    unended = RUNNING if is_held(follower.path) else INTERRUPTED
     until = time.monotonic() + limits.UI_SEARCH_SECONDS
     wanted = words.casefold().split()
     for pair in follower.dispatches.before(len(follower.dispatches) if before is None else before, status or None):
@@ -46,12 +48,12 @@ def earlier(follower: Follower, before: int | None, status: str | None, words: s
             return Rows(rows, pair.number + 1)
         if wanted and time.monotonic() > until:
             return Rows(rows, pair.number + 1, is_out_of_time=True)
-        if row := _row(follower, pair, wanted):
+        if row := _row(follower, pair, wanted, unended):
             rows.append(row)
     return Rows(rows, None)
 
 
-def _row(follower: Follower, pair: Pair, wanted: Sequence[str]) -> Row | None:
+def _row(follower: Follower, pair: Pair, wanted: Sequence[str], unended: str) -> Row | None:
     entry, record = follower.read(pair.start)
     start = record.body
     if wanted:
@@ -63,7 +65,7 @@ def _row(follower: Follower, pair: Pair, wanted: Sequence[str]) -> Row | None:
         entry.id,
         str(start.get("specialist", "")),
         str(start.get("objective", "")),
-        pair.status or RUNNING,
+        pair.status or unended,
         record.at,
         end.get("duration_s"),
         str(end.get("summary") or "; ".join(map(str, end.get("errors", ())))),

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from outcrop.cli.logs import age
 from outcrop.report.facts import RunFacts
 from outcrop.report.page import SECTIONS, Dress, asset, environment, policy_of, render_page, render_section
 from outcrop.runs import RunFolder
+from outcrop.text import age
 from outcrop.ui.catalogue import Page
 from outcrop.ui.compare import Comparison
 from outcrop.ui.earlier import RUNNING, Rows

@@ -17,8 +17,8 @@ from outcrop_schemas.errors import OutcropError
 
 _log = logging.getLogger(__name__)
 _KEPT = 32
-# A look that takes long is not taken more often than this share of the time.
-_SHARE = 0.25
+# A look that takes long is not taken more often than this share of the time, and yet again after so many seconds.
+_SHARE, _LONGEST_SECONDS = 0.25, 5.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Watch:
         self.feed.put(look.parts)
         self.feed.finish(is_final=look.is_final)
         now = time.monotonic()
-        self._due = now if look.is_more else now + (now - began) / _SHARE
+        self._due = now if look.is_more else now + min((now - began) / _SHARE, _LONGEST_SECONDS)
 
 
 class Watches:

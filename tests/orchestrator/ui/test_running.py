@@ -1,0 +1,123 @@
+"""A run that is under way in another process than the server: followed, cancelled from its page, listed, searched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_runs import made, outcome
+from ui_server import Live, serving
+
+from outcrop import Pool
+
+Program = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def server(workspace: Path) -> Iterator[Live]:
+    with serving(workspace) as live:
+        yield live
+
+
+def first(events: Iterator[tuple[str, str, Any]], kind: str, holds: Callable[[Any], bool]) -> Any:
+    """The data of the first event of a kind of which something holds."""
+    return next(data["data"] for what, _, data in events if what == kind and "data" in data and holds(data["data"]))
+
+
+def dispatches(text: object) -> bool:
+    return isinstance(text, str) and 'id="dispatches"' in text
+
+
+async def test_a_run_is_followed_and_a_dispatch_cancelled_from_its_page(
+    server: Live, pool: Pool, program: Program, workspace: Path
+) -> None:
+    path = f"run/{pool.run_folder.run_id}/"
+    slow = asyncio.ensure_future(pool.dispatch("mine", "wait", command=program("time.sleep(600)"), grace=0.1))
+    events = await asyncio.to_thread(server.events, f"{path}events?since=x")
+    told = await asyncio.to_thread(first, events, "part", lambda text: dispatches(text) and "data-cancel" in text)
+    dispatch_id = told.split('data-cancel="cancel/')[1].split('"')[0]
+    assert server.ask(path).status == 200
+    answer = await asyncio.to_thread(server.post, f"{path}cancel/{dispatch_id}")
+    assert (answer.status, "being cancelled" in answer.json()["told"]) == (202, True)
+    ended = await asyncio.wait_for(slow, 60)
+    assert ended.status == "cancelled"
+    told = await asyncio.to_thread(first, events, "part", lambda text: dispatches(text) and "cancelled" in text)
+    assert "data-cancel" not in told
+    events.close()  # type: ignore[attr-defined]
+    again = await asyncio.to_thread(server.post, f"{path}cancel/{dispatch_id}")
+    assert (again.status, "not under way" in again.json()["told"]) == (409, True)
+    for wrong in ("d9999-0", "..", "x" * 5_000, "%00"):
+        assert (await asyncio.to_thread(server.post, f"{path}cancel/{wrong}")).status in (404, 409)
+    assert not list(pool.run_folder.requests.iterdir())
+
+
+async def test_progress_is_told_as_text_and_the_stream_ends_with_the_run(
+    server: Live, workspace: Path, program: Program
+) -> None:
+    said = program("say(type='progress', text='counting \\x1b[31m<b>', done=3, total=40); time.sleep(600)")
+    async with Pool(workers=1, workspace=workspace) as pool:
+        path = f"run/{pool.run_folder.run_id}/events"
+        work = asyncio.ensure_future(pool.dispatch("mine", "wait", command=said, grace=0.1))
+        events = await asyncio.to_thread(server.events, path)
+        doing = await asyncio.to_thread(first, events, "progress", lambda rows: any(r["text"] for r in rows.values()))
+        assert [row["text"] for row in doing.values()] == ["counting \\x1b[31m<b> (3 of 40)"]
+        work.cancel()
+        await asyncio.wait([work])
+    kinds = await asyncio.to_thread(lambda: [kind for kind, _, _ in events])
+    assert kinds[-1] == "done"
+
+
+def test_who_comes_back_with_the_last_event_is_not_told_it_again(server: Live, workspace: Path) -> None:
+    folder = made(workspace, [outcome(1)])
+    events = list(server.events(f"run/{folder.run_id}/events"))
+    assert [kind for kind, _, _ in events].count("part") > 5
+    last = next(mark for _, mark, _ in reversed(events) if mark)
+    again = list(server.events(f"run/{folder.run_id}/events", last_event_id=last))
+    assert [kind for kind, _, _ in again] == ["progress", "done"]
+
+
+def test_the_list_is_paged_and_searched_and_shows_what_a_hostile_run_says_as_text(
+    server: Live, workspace: Path
+) -> None:
+    for number in range(60):
+        name = f"20260101-0000{number:02d}-000000-aaaa"
+        made(workspace, [outcome(1)], name=name, objective=f"piece <script>alert({number})</script>")
+    page = server.ask("").text
+    assert page.count("<tr data-key") == 50
+    assert "&lt;script&gt;alert(59)" in page
+    assert "<script>alert" not in page
+    assert server.ask("?page=2").text.count("<tr data-key") == 10
+    assert server.ask("?page=99").text.count("<tr data-key") == 10
+    assert server.ask("?q=alert(7)").text.count("<tr data-key") == 1
+    assert "No run has" in server.ask("?q=%3Cb%3Enothing").text
+    for odd in ("-1", "x", "9" * 50):
+        assert server.ask(f"?page={odd}").status == 200
+
+
+def test_two_runs_are_compared_and_no_other_number_of_them(server: Live, workspace: Path) -> None:
+    names = ["20260101-000000-000000-aaaa", "20260102-000000-000000-bbbb"]
+    for name in names:
+        made(workspace, [outcome(1, summary=name)], name=name, objective=f"of {name}")
+    told = server.ask(f"compare?run={names[0]}&run={names[1]}")
+    assert told.status == 200
+    assert "of 20260102" in told.text
+    assert server.ask("compare").status == 400
+    assert server.ask(f"compare?run={names[0]}").status == 400
+    assert server.ask(f"compare?run={names[0]}&run=none").status == 404
+
+
+def test_earlier_dispatches_are_had_by_pages_by_status_and_by_words(server: Live, workspace: Path) -> None:
+    outcomes = [outcome(n, "failed" if n % 50 == 0 else "success") for n in range(1, 251)]
+    path = f"run/{made(workspace, outcomes).run_id}/earlier"
+    first_page = server.ask(path).text
+    assert first_page.count('<tr><th scope="row">') == 100
+    following = first_page.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+    assert ">d0150<" in server.ask(f"run/20260101-000000-000000-aaaa/{following}").text
+    assert server.ask(f"{path}?status=failed").text.count('<tr><th scope="row">') == 5
+    assert server.ask(f"{path}?q=analytics+d0077").text.count('<tr><th scope="row">') == 1
+    assert "interrupted</span>" not in first_page
+    assert server.ask(f"{path}?before=x&status=odd&q={json.dumps('x' * 900)[1:-1]}").status == 200
