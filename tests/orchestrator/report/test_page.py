@@ -18,6 +18,7 @@ from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.links import FileLinks
 from outcrop.report.page import SECTIONS, Dress, asset, render_page, render_section
 from outcrop.text import inert
+from outcrop_specialists.context.segments import SEGMENTS
 
 LINKS = FileLinks(Path("/w/.outcrop/runs/r/report.html"), Path("/w"), Path("/w/.outcrop/runs"))
 
@@ -198,3 +199,8 @@ def test_a_cancel_button_stands_only_where_something_can_be_cancelled(workspace:
     assert f'data-cancel="/cancel/{ended.id}"' in render_section("dispatches", running, live)
     assert "data-cancel" not in render_section("dispatches", facts, live)
     assert "data-cancel" not in render_section("dispatches", running, LINKS)
+
+
+def test_every_segment_of_the_token_chart_has_a_colour() -> None:
+    style = asset("page.css")
+    assert [name for name in SEGMENTS if f"rect.{name} {{" not in style or f"i.{name} {{" not in style] == []
