@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import logging
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from importlib.metadata import version
 from typing import Any, TypeVar, cast
 
@@ -29,6 +29,7 @@ from outcrop.mcp_server.http import HOST, PATH
 from outcrop.mcp_server.lines import LineReader, LineWriter
 from outcrop.mcp_server.progress import Progress
 from outcrop.mcp_server.prompts import PROMPTS, get_prompt
+from outcrop.mcp_server.unread import refusal
 from outcrop_schemas import limits
 from outcrop_schemas.errors import OutcropError
 from outcrop_schemas.outcome import GOOD
@@ -67,11 +68,28 @@ def build(host: Host) -> Server[Any]:
 async def serve_lines(server: Server[Any], reader: LineReader, writer: LineWriter) -> None:
     """Serve one client until it closes its end, or reads no more."""
     try:
-        async with stdio_server(cast(Any, reader), cast(Any, writer)) as (incoming, outgoing):
+        async with stdio_server(cast(Any, _messages(reader, writer)), cast(Any, writer)) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
     except* OSError as gone:
         # Its end of the pipe is closed: that is how clients end too.
         _log.debug("the client is gone: %s", gone)
+
+
+async def _messages(reader: LineReader, writer: LineWriter) -> AsyncIterator[str]:
+    """What is read, without requests that the SDK would pass over in silence: those are refused here."""
+    async for line in reader:
+        if answer := refusal(line, _is_message):
+            await writer.write(answer)
+        else:
+            yield line
+
+
+def _is_message(line: str) -> bool:
+    try:
+        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return True
 
 
 def http_app(server: Server[Any], port: int, token: str) -> Starlette:

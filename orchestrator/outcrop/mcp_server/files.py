@@ -17,6 +17,11 @@ from outcrop_schemas.errors import PathError
 from outcrop_specialists.guard.places import PRIVATE
 
 UNKNOWN = "application/octet-stream"
+_PICTURES = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+}
 _KNOWN = {".parquet": "application/vnd.apache.parquet", ".las": "text/plain", ".geojson": "application/geo+json"}
 
 
@@ -68,6 +73,15 @@ def _is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False  # it cannot be named in an address
     return True
+
+
+def is_picture(root: Path, path: str) -> bool:
+    """Whether it is an image by its name and by how it begins: under a name alone a table would come as a whole."""
+    begins = _PICTURES.get(kind_of(path))
+    if begins is None:
+        return False
+    with os.fdopen(_opened(root, path), "rb") as file:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(8).startswith(begins)
 
 
 def whole(root: Path, path: str, most: int = limits.MCP_BLOB_BYTES) -> bytes:

@@ -15,16 +15,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from outcrop.mcp_server.unread import Cut
 from outcrop_schemas import limits
 
 _CHUNK_BYTES = 64 << 10
+_ENDS_BYTES = 1_000
+"""Of a line that is too long so much of its beginning and of its end is looked at."""
 _AHEAD = 64
 """Lines that are read before those before them were taken."""
 _log = logging.getLogger(__name__)
 
 
 class LineReader:
-    """The lines of a descriptor, as `async for` gives them. One that is too long comes as an empty one, and is told."""
+    """The lines of a descriptor, as `async for` gives them. Of one that is too long both ends come, and it is told."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor, self._loop = descriptor, asyncio.get_running_loop()
@@ -58,27 +61,27 @@ class LineReader:
 
 
 def split_lines(descriptor: int, most: int = limits.MCP_MESSAGE_BYTES) -> Iterator[str]:
-    """The lines of a descriptor; of one that is too long nothing but an empty line."""
-    held = bytearray()
-    is_too_long = False
+    """The lines of a descriptor; of one that is too long its two ends."""
+    held, head = bytearray(), b""
     while chunk := os.read(descriptor, _CHUNK_BYTES):
         *ended, rest = chunk.split(b"\n")
         for part in ended:
             held += part
-            is_too_long = is_too_long or len(held) > most
-            yield _text(held, is_too_long=is_too_long)
-            held, is_too_long = bytearray(), False
+            yield _text(held, head, most)
+            held, head = bytearray(), b""
         held += rest
         if len(held) > most:
-            is_too_long, held = True, bytearray()
-    if held or is_too_long:
-        yield _text(held, is_too_long=is_too_long)
+            head, held = head or bytes(held[:_ENDS_BYTES]), held[-_ENDS_BYTES:]
+    if held or head:
+        yield _text(held, head, most)
 
 
-def _text(line: bytearray, *, is_too_long: bool) -> str:
-    if is_too_long:
-        _log.warning("a message of more than %d bytes was not read", limits.MCP_MESSAGE_BYTES)
-        return ""
+def _text(line: bytearray, head: bytes, most: int) -> str:
+    if head or len(line) > most:
+        _log.warning("a message of more than %d bytes was not read", most)
+        # The zero byte between them is in no JSON: together they are no message.
+        ends = (head or bytes(line[:_ENDS_BYTES])) + b"\0" + line[-_ENDS_BYTES:]
+        return Cut(ends.decode("utf-8", "replace"))
     return line.decode("utf-8", "replace")
 
 

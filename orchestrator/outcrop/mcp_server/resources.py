@@ -115,7 +115,7 @@ async def read(host: Host, uri: str) -> Content:
     name = host.workspace.data(path)
     if PRIVATE.intersection(name.split("/")):
         raise PathError(path, "is Outcrop's own and is not given")
-    if files.kind_of(name).startswith("image/"):
+    if await host.shared.hands.do(files.is_picture, host.workspace.folder, name):
         # Where a link led to, as far as it stays in the workspace.
         data = await host.shared.hands.do(files.whole, host.workspace.folder, name)
         return Content(uri, files.kind_of(name), data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,31 @@ async def test_a_message_that_is_too_long_or_no_json_is_passed_over(raw: Any) ->
     code, said = server.end()
     assert code == 0
     assert "was not read" in said
+
+
+DEEP = "so deep that no parser goes to the end"
+ODD = {
+    "too long": {"x": "y" * (5 << 20)},
+    "half of a character": {"x": "\ud800"},
+    "deep": {"x": DEEP},
+}
+
+
+@pytest.mark.parametrize("params", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("order", ["the id first", "the id last"])
+async def test_a_request_that_cannot_be_read_is_refused_and_not_left_waiting(
+    raw: Any, params: dict[str, Any], order: str
+) -> None:
+    server = raw()
+    server.begin()
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+    inner = json.dumps({**params, "id": 8}).replace(f'"{DEEP}"', "[" * 3_000 + "]" * 3_000)
+    first = json.dumps(asked)[:-1] + f', "params": {inner}}}'
+    last = f'{{"method": "ping", "params": {inner}, "jsonrpc": "2.0", "id": 7}}'
+    server.write((first if order == "the id first" else last).encode() + b"\n")
+    server.send(id=9, method="ping")
+    assert server.answer(7)["error"]["message"]
+    assert server.answer(9)["result"] == {}
 
 
 def test_without_the_extra_the_way_to_it_is_said(tmp_path: Path) -> None:

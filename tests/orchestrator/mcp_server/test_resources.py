@@ -64,6 +64,17 @@ async def test_files_are_read_within_bounds(served: Any) -> None:
         assert [one.uri_template.partition("://")[0] for one in templates] == ["workspace", "run", "run"]
 
 
+@pytest.mark.parametrize(
+    "ending", ["png", "jpg", "gif", "svg", "tiff", "webp", "bmp", "ico", "bin", "pdf", "mp4", "md", ""]
+)
+async def test_a_table_of_any_name_comes_with_its_first_lines_only(served: Any, ending: str) -> None:
+    name = f"renamed.{ending}"
+    (served.workspace / name).write_text("a,b\n" + "".join(f"cell{n},{n}\n" for n in range(5_000)))
+    async with served.client() as client:
+        content = await read(client, f"workspace:///{name}")
+    assert 0 < content.text.count("cell") <= limits.PREVIEW_ROWS
+
+
 HIDDEN = (
     "out.png", "out/secret.txt", "../outside/secret.txt", "%2e%2e/outside/secret.txt", "/etc/passwd", ".outcrop/lock",
     "outcrop.toml", "sub%20folder/../.outcrop/lock", "", "nothing.csv", "huge.png", "%00", "%ff", "sub%20folder",
