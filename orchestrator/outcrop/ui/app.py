@@ -20,7 +20,7 @@ from outcrop.runs import RunFolder
 from outcrop.ui.catalogue import Catalogue
 from outcrop.ui.compare import comparison
 from outcrop.ui.earlier import earlier
-from outcrop.ui.files import Codes, opened
+from outcrop.ui.files import Codes, FileAnswer, opened
 from outcrop.ui.follow import Follower
 from outcrop.ui.pages import Html, Pages
 from outcrop.ui.run_view import RunView
@@ -149,7 +149,7 @@ class Application:
             raise UnknownNameError("file", path)
         is_download = "download" in request.query_params
         file = await asyncio.to_thread(opened, self.workspace, path, is_download=is_download)
-        return StreamingResponse(file.parts(), media_type=file.type, headers=file.headers)
+        return FileAnswer(file)
 
     def _folder(self, name: str) -> RunFolder:
         """The run of this id. Raises UnknownNameError."""

@@ -121,3 +121,13 @@ def test_earlier_dispatches_are_had_by_pages_by_status_and_by_words(server: Live
     assert server.ask(f"{path}?q=analytics+d0077").text.count('<tr><th scope="row">') == 1
     assert "interrupted</span>" not in first_page
     assert server.ask(f"{path}?before=x&status=odd&q={json.dumps('x' * 900)[1:-1]}").status == 200
+
+
+@pytest.mark.parametrize("kind", ["pool", "run", "batch"])
+def test_a_run_whose_start_records_are_damaged_has_a_page(server: Live, workspace: Path, kind: str) -> None:
+    folder = made(workspace, [outcome(1, summary="what came of it")], kind=kind)
+    first_line, start, end = folder.journal.read_bytes().splitlines(keepends=True)
+    folder.journal.write_bytes(first_line + start.replace(b"piece", b"peace") + end)
+    page = server.ask(f"run/{folder.run_id}/")
+    assert (page.status, "damaged" in page.text) == (200, True)
+    assert server.ask("").status == 200
