@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browser import DESK, PHONE, chromium, opened, overflow, serious_faults
+from made_runs import made
 from ui_server import Live, serving
 
 from outcrop.recovery import open_run
@@ -151,3 +153,29 @@ def test_a_batch_is_looked_at_searched_cancelled_and_compared(
         page.get_by_role("heading", name="Dispatches, newest first").wait_for()
         pictured(page, tmp_path, "earlier")
     assert len(all_runs(Workspace(workspace))) == JOBS + 1
+
+
+def test_a_page_says_when_its_run_is_removed_and_when_its_server_is_another_one(
+    workspace: Path, browser: Browser
+) -> None:
+    folder = made(workspace, pending=1)
+    with folder.journal.open("rb") as held, serving(workspace) as live:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        gone, cut = browser.new_page(), browser.new_page()
+        for page in (gone, cut):
+            page.set_default_timeout(PATIENCE_MS)
+        cut.goto(live.url)
+        cut.locator("#live-state").get_by_text("Live", exact=True).wait_for()
+        gone.goto(f"{live.url}run/{folder.run_id}/")
+        gone.locator("article.dispatch .now").wait_for()
+        shutil.rmtree(folder.path)
+        gone.locator("#live-state").get_by_text("it was removed").wait_for()
+        assert gone.get_by_role("button", name="Cancel").first.is_disabled()
+        assert gone.locator(".now").count() == 0
+        cut.bring_to_front()
+        live.end()
+        cut.locator("#live-state").get_by_text("trying again").wait_for()
+        with serving(workspace, "--port", str(live.port)):
+            cut.locator("#live-state").get_by_text("Load this page again").wait_for()
+        gone.close()
+        cut.close()

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
 from outcrop.cancelling import leave_request
 from outcrop.journal import is_held
 from outcrop.runs import RunFolder
-from outcrop.ui.catalogue import Catalogue
+from outcrop.ui.catalogue import RUN_ID, Catalogue
 from outcrop.ui.compare import comparison
 from outcrop.ui.earlier import earlier
-from outcrop.ui.files import Codes, opened
+from outcrop.ui.faults import SHAPE
+from outcrop.ui.files import Codes, FileAnswer, opened
 from outcrop.ui.follow import Follower
 from outcrop.ui.pages import Html, Pages
 from outcrop.ui.run_view import RunView
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _FOLLOWERS = 64
 _QUERY_CHARS = 200
-_RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
 Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
@@ -55,6 +54,7 @@ class Application:
             Route("/", self._told(self._runs)),
             Route("/events", self._told(self._runs_events)),
             Route("/compare", self._told(self._compare)),
+            Route("/run/{run_id}", self._told(self._run_at)),
             Route("/run/{run_id}/", self._told(self._run)),
             Route("/run/{run_id}/events", self._told(self._run_events)),
             Route("/run/{run_id}/earlier", self._told(self._earlier)),
@@ -101,6 +101,10 @@ class Application:
         return _html(self._pages.compared(await asyncio.to_thread(comparison, first, second)))
 
     # --- one run
+
+    async def _run_at(self, request: Request) -> Response:
+        """The links of its page are relative: its address ends with a slash, which people leave out."""
+        return RedirectResponse(f"{self._folder(request.path_params['run_id']).run_id}/")
 
     async def _run(self, request: Request) -> Response:
         return _html(await self._run_watch(request).page())
@@ -149,12 +153,12 @@ class Application:
             raise UnknownNameError("file", path)
         is_download = "download" in request.query_params
         file = await asyncio.to_thread(opened, self.workspace, path, is_download=is_download)
-        return StreamingResponse(file.parts(), media_type=file.type, headers=file.headers)
+        return FileAnswer(file)
 
     def _folder(self, name: str) -> RunFolder:
         """The run of this id. Raises UnknownNameError."""
         folder = RunFolder(self.workspace.runs / name)
-        if not _RUN_ID.fullmatch(name) or not folder.has_begun():
+        if not RUN_ID.fullmatch(name) or not folder.has_begun():
             raise UnknownNameError("run", name)
         return folder
 
@@ -173,6 +177,9 @@ class Application:
             except (OutcropError, OSError) as error:
                 _log.warning("%s: %s", request.url.path, error)
                 return self._refusal(request, 500, "This cannot be read", str(error))
+            except SHAPE as error:
+                _log.warning("%s: %r", request.url.path, error)
+                return self._refusal(request, 500, "This cannot be read", "A record is not as this version writes it.")
 
         return answer
 

@@ -5,14 +5,16 @@ Of each run its first record is read once, the rest only of those on the page, a
 
 from __future__ import annotations
 
+import logging
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from outcrop.journal import is_held
 from outcrop.listing import UNDER_WAY, RunLine, ended_as
 from outcrop.runs import REMOVED, RunFolder
+from outcrop.ui.faults import SHAPE
 from outcrop.ui.follow import Follower, Totals
 from outcrop.ui.places import Place
 from outcrop.upkeep import age_of, bytes_of
@@ -20,6 +22,9 @@ from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError
 
+RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
+_log = logging.getLogger(__name__)
+_NOTHING = Totals(True, 0, 0, 0, 0, 0, {}, 0, 0, {}, None, None)
 _READING_SECONDS = 0.5
 _SIZE_SECONDS = 10.0
 Stamp = tuple[int, int, bool]
@@ -56,7 +61,7 @@ class Catalogue:
 
     def __init__(self, workspace: Workspace, follower: Callable[[RunFolder], Follower]) -> None:
         self._workspace, self._follower = workspace, follower
-        self._about: dict[str, dict[str, Any]] = {}
+        self._about: dict[str, dict[str, str | None]] = {}
         self._known: dict[str, tuple[Stamp, Listed]] = {}
         self._sizes: dict[str, tuple[float, int]] = {}
 
@@ -73,13 +78,13 @@ class Catalogue:
         """The runs that have begun, newest first."""
         if not self._workspace.runs.is_dir():
             return []
-        there = {path.name for path in self._workspace.runs.iterdir() if not path.name.startswith(REMOVED)}
+        names = (path.name for path in self._workspace.runs.iterdir())
+        there = {name for name in names if RUN_ID.fullmatch(name) and not name.startswith(REMOVED)}
         for name in self._about.keys() - there:
             self._forget(name)
         for name in there - self._about.keys():
-            folder = RunFolder(self._workspace.runs / name)
-            if folder.has_begun():
-                self._about[name] = _about(folder)
+            if about := _about(RunFolder(self._workspace.runs / name)):
+                self._about[name] = about
         return sorted(self._about, reverse=True)
 
     def _forget(self, name: str) -> None:
@@ -108,16 +113,21 @@ class Catalogue:
             # Removed meanwhile.
             self._forget(folder.run_id)
             return None
+        except SHAPE as error:
+            _log.warning("%s: a record is not as this version writes it: %r", folder.journal, error)
+            listed = self._made(folder, None, is_under_way=stamp[2])
         self._known[folder.run_id] = stamp, listed
         return listed
 
-    def _made(self, folder: RunFolder, follower: Follower, *, is_under_way: bool) -> Listed:
-        about, totals = self._about[folder.run_id], follower.totals()
+    def _made(self, folder: RunFolder, follower: Follower | None, *, is_under_way: bool) -> Listed:
+        """The line of a run; without a follower of what its first record says only."""
+        about, totals = self._about[folder.run_id], follower.totals() if follower else _NOTHING
+        ended = _status(about["kind"], follower, totals) if follower and not is_under_way else None
         line = RunLine(
             folder.run_id,
             about["kind"],
             about["at"],
-            UNDER_WAY if is_under_way else _status(about["kind"], follower, totals),
+            UNDER_WAY if is_under_way else ended,
             totals.dispatches,
             self._bytes(folder),
             round(age_of(folder)),
@@ -135,13 +145,16 @@ class Catalogue:
         return size
 
 
-def _about(folder: RunFolder) -> dict[str, Any]:
-    begun = folder.begun_as() or {}
-    return {
-        "kind": begun.get("kind"),
-        "at": begun.get("at"),
-        "objective": begun.get("objective") or begun.get("jobs"),
-    }
+def _about(folder: RunFolder) -> dict[str, str | None] | None:
+    """What its first record says; None where it has none yet, or was removed meanwhile."""
+    try:
+        if not folder.has_begun():
+            return None
+        begun = folder.begun_as() or {}
+    except OSError:
+        return None
+    said = {"kind": begun.get("kind"), "at": begun.get("at"), "objective": begun.get("objective") or begun.get("jobs")}
+    return {name: None if value is None else str(value) for name, value in said.items()}
 
 
 def _status(kind: str | None, follower: Follower, totals: Totals) -> str | None:

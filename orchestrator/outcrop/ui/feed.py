@@ -14,7 +14,8 @@ from typing import Literal
 
 from outcrop_schemas import limits, wire
 
-Kind = Literal["part", "progress", "said"]
+Kind = Literal["part", "progress", "said", "state"]
+_VERSION_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Feed:
 
     def _version_of(self, mark: str) -> int:
         epoch, _, number = mark.rpartition("-")
-        return min(int(number), self._version) if epoch == self._epoch and number.isdecimal() else 0
+        is_ours = epoch == self._epoch and number.isdecimal() and len(number) <= _VERSION_DIGITS
+        return min(int(number), self._version) if is_ours else 0
 
     def _events_after(self, seen: int) -> bytes:
         new = [part for version, part in self._parts.values() if version > seen]

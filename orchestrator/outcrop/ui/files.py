@@ -13,12 +13,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
+
+from starlette.responses import StreamingResponse
 
 from outcrop.artifacts import open_beneath
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PathError
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 _CHUNK_BYTES = 256 << 10
 _SNIFFED_BYTES = 4096
@@ -78,18 +84,32 @@ class Opened:
         }
 
     def parts(self) -> Iterator[bytes]:
-        """The bytes; the file is closed at the end."""
+        """The bytes."""
         at = 0
+        while at < self.length:
+            part = os.pread(self.descriptor, min(_CHUNK_BYTES, self.length - at), at)
+            # One that was cut meanwhile ends the connection, since its length was told.
+            if not part:
+                return
+            yield part
+            at += len(part)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+class FileAnswer(StreamingResponse):
+    """Sends a file and closes it, also where whoever asked is gone before its first byte."""
+
+    def __init__(self, file: Opened) -> None:
+        super().__init__(file.parts(), media_type=file.type, headers=file.headers)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            while at < self.length:
-                part = os.pread(self.descriptor, min(_CHUNK_BYTES, self.length - at), at)
-                # One that was cut meanwhile ends the connection, since its length was told.
-                if not part:
-                    return
-                yield part
-                at += len(part)
+            await super().__call__(scope, receive, send)
         finally:
-            os.close(self.descriptor)
+            self._file.close()
 
 
 def opened(workspace: Workspace, path: str, *, is_download: bool) -> Opened:
@@ -126,8 +146,8 @@ def _is_text(start: bytes) -> bool:
     try:
         start.decode()
     except UnicodeDecodeError as error:
-        # A character may be cut at the end of what was read.
-        return error.start >= len(start) - 3 and b"\0" not in start
+        # A character may be cut at the end of what was read, unless that is the end of the file.
+        return len(start) == _SNIFFED_BYTES and error.start >= len(start) - 3 and b"\0" not in start
     return b"\0" not in start
 
 

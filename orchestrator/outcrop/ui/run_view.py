@@ -9,6 +9,7 @@ from typing import Any
 
 from outcrop.journal import is_held
 from outcrop.report.facts import RunFacts
+from outcrop.report.page import many
 from outcrop.runs import RunFolder
 from outcrop.ui.counting import Doing, facts_of_all, facts_of_ending
 from outcrop.ui.feed import Part
@@ -77,6 +78,10 @@ class RunView:
         if before == (0, 0, 0) or now == before or not totals.is_whole:
             return []
         began, ended, jobs = (later - earlier for later, earlier in zip(now, before, strict=True))
-        said = [f"{began} began"] * (began > 0) + [f"{ended} ended"] * (ended > 0) + [f"{jobs} jobs ended"] * (jobs > 0)
+        said = (
+            [f"{began} began"] * (began > 0)
+            + [f"{ended} ended"] * (ended > 0)
+            + [f"{many(jobs, 'job')} ended"] * (jobs > 0)
+        )
         data: dict[str, Any] = {"text": f"Dispatches: {', '.join(said)}" if began or ended else said[0]}
         return [Part("said", "said", {**data, "number": totals.records})]

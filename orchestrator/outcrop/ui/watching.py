@@ -10,13 +10,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Protocol
 
+from outcrop.ui.faults import LOOKING
 from outcrop.ui.feed import Feed, Part
 from outcrop.ui.pages import Html
 from outcrop_schemas import limits
-from outcrop_schemas.errors import OutcropError
 
 _log = logging.getLogger(__name__)
 _KEPT = 32
+_AWAY = "What this page shows cannot be read any more: it was removed, or its disk is away"
 # A look that takes long is not taken more often than this share of the time, and yet again after so many seconds.
 _SHARE, _LONGEST_SECONDS = 0.25, 5.0
 
@@ -62,14 +63,15 @@ class Watch:
         async with self._turn:
             try:
                 await self._look()
-            except (OutcropError, OSError) as error:
+            except LOOKING as error:
                 # A run that was removed, or a disk that is not there for a while.
                 _log.debug("nothing was seen: %s", error)
+                self.feed.put([Part("state", "state", _AWAY)])
 
     async def _look(self) -> None:
         began = time.monotonic()
         look = await asyncio.to_thread(self.seen.look)
-        self.feed.put(look.parts)
+        self.feed.put([*look.parts, Part("state", "state", "")])
         self.feed.finish(is_final=look.is_final)
         now = time.monotonic()
         self._due = now if look.is_more else now + min((now - began) / _SHARE, _LONGEST_SECONDS)

@@ -52,7 +52,8 @@ async def test_who_comes_back_is_given_what_changed_meanwhile_as_it_is_now() -> 
 async def test_a_version_of_another_server_or_of_nobody_is_given_everything() -> None:
     feed, other = Feed(), Feed()
     feed.put([part("head", "1")])
-    for since in ("", other.mark, "0-0", "-", "x-1", f"{feed.mark.partition('-')[0]}-x", "9" * 400):
+    epoch = feed.mark.partition("-")[0]
+    for since in ("", other.mark, "0-0", "-", "x-1", f"{epoch}-x", "9" * 400, f"{epoch}-{'9' * 5_000}", f"{epoch}-²"):
         assert (await told(feed.stream(since)))[0] == {"head": "1"}
 
 

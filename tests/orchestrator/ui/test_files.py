@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
+import psutil
 import pytest
 from made_runs import made, outcome
+from starlette.requests import ClientDisconnect
+from starlette.types import Message
 from ui_server import Answer, Live
+
+from outcrop.ui.files import FileAnswer, opened
+from outcrop.workspace import Workspace
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 SCRIPT = b"<html><script>alert(1)</script></html>"
@@ -20,6 +28,7 @@ FILES = {
     "page.html": SCRIPT,
     "drawing.svg": SVG,
     "notes.txt": "Größe\n".encode(),
+    "old notes.txt": "Größ".encode("latin-1"),
     "table.csv": b"a,b\n" + b"1,2\n" * 40_000,
     "table.parquet": b"PAR1\0\xff\xfe" + bytes(50),
     "no picture.png": SCRIPT,
@@ -79,6 +88,7 @@ def get(live: Live, page: str) -> Get:
         ("script.js", "text/plain; charset=utf-8", "inline"),
         ("no picture.png", "text/plain; charset=utf-8", "inline"),
         ("notes.txt", "text/plain; charset=utf-8", "inline"),
+        ("old notes.txt", "application/octet-stream", "attachment"),
         ("table.parquet", "application/octet-stream", "attachment"),
     ],
 )
@@ -129,3 +139,39 @@ def test_nothing_is_served_that_no_run_names(live: Live, page: str, home: Path) 
 @pytest.mark.parametrize("name", ["..", ".", "%2e%2e", "..%2f..", "x", ".hidden", "20260101", "a" * 300, "%00", "%ff"])
 def test_a_run_is_one_folder_of_the_runs_and_nothing_else(live: Live, page: str, name: str) -> None:
     assert live.ask(f"run/{name}/").status == 404
+
+
+@pytest.mark.parametrize("spec", ["2.3", "2.4"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_file_is_closed_also_where_whoever_asked_is_gone_at_once(
+    workspace: Path, spec: str, method: str
+) -> None:
+    (workspace / "a.txt").write_bytes(b"x" * 1_000_000)
+    file = opened(Workspace(workspace), "a.txt", is_download=False)
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        raise OSError("the connection is closed")
+
+    scope = {"type": "http", "method": method, "asgi": {"spec_version": spec}}
+    with contextlib.suppress(OSError, ClientDisconnect):
+        await FileAnswer(file)(scope, receive, send)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(file.descriptor)
+
+
+def test_many_who_hang_up_leave_no_open_files_behind(live: Live, page: str) -> None:
+    server = psutil.Process(live.process.pid)
+    before = server.num_fds()
+    request = f"GET {live.root}run/{RUN}/{address(page, 'plot.png')} HTTP/1.1\r\nHost: 127.0.0.1:{live.port}\r\n\r\n"
+    for _ in range(40):
+        with socket.create_connection(("127.0.0.1", live.port)) as connection:
+            connection.sendall(request.encode())
+    # Answered in turn: those before are through by then, or nearly.
+    for _ in range(200):
+        live.ask("")
+        if server.num_fds() <= before + 2:
+            break
+    assert server.num_fds() <= before + 2

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import made, outcome
+from made_runs import AT, made, outcome
 from ui_server import Live, serving
 
 from outcrop import Pool
+from outcrop.journal import encode
+from outcrop.ledger import RESERVED, SETTLED
+from outcrop_schemas.journal import RecordType
 
 Program = Callable[[str], list[str]]
 
@@ -121,3 +127,61 @@ def test_earlier_dispatches_are_had_by_pages_by_status_and_by_words(server: Live
     assert server.ask(f"{path}?q=analytics+d0077").text.count('<tr><th scope="row">') == 1
     assert "interrupted</span>" not in first_page
     assert server.ask(f"{path}?before=x&status=odd&q={json.dumps('x' * 900)[1:-1]}").status == 200
+
+
+@pytest.mark.parametrize("kind", ["pool", "run", "batch"])
+def test_a_run_whose_start_records_are_damaged_has_a_page(server: Live, workspace: Path, kind: str) -> None:
+    folder = made(workspace, [outcome(1, summary="what came of it")], kind=kind)
+    first_line, start, end = folder.journal.read_bytes().splitlines(keepends=True)
+    folder.journal.write_bytes(first_line + start.replace(b"piece", b"peace") + end)
+    page = server.ask(f"run/{folder.run_id}/")
+    assert (page.status, "damaged" in page.text) == (200, True)
+    assert server.ask("").status == 200
+
+
+ODD = {
+    "answer": [("event", {"kind": "answer"})],
+    "objective": [("run", {"kind": "run", "objective": ["a", 1], "jobs": {}, "at": 5})],
+    "start": [("start", {}), ("end", {"status": "of another version"})],
+    "job": [("event", {"kind": "job_ended", "job": "1"})],
+    "money": [("event", {"kind": RESERVED, "call": 1}), ("event", {"kind": SETTLED, "usd": "x"})],
+}
+
+
+@pytest.mark.parametrize("records", ODD.values(), ids=ODD)
+def test_a_record_of_another_shape_takes_nothing_but_its_own_page_away(
+    server: Live, workspace: Path, records: list[tuple[RecordType, dict[str, Any]]]
+) -> None:
+    good = made(workspace, [outcome(1)])
+    folder = made(workspace, name="20260102-000000-000000-bbbb", kind="pool")
+    first_of_its_own = records[0][0] == "run"
+    lines = [encode(kind, number, "d1", AT, body) for number, (kind, body) in enumerate(records)]
+    folder.journal.write_bytes(b"".join(lines if first_of_its_own else [folder.journal.read_bytes(), *lines]))
+    page = server.ask("")
+    assert (page.status, good.run_id in page.text, folder.run_id in page.text) == (200, True, True)
+    told = server.ask(f"run/{folder.run_id}/")
+    assert told.status in (200, 500)
+    assert "<h1>" in told.text
+
+
+def test_the_list_has_only_what_can_be_opened_and_a_run_is_found_without_the_last_slash(
+    server: Live, workspace: Path
+) -> None:
+    folder = made(workspace, [outcome(1)])
+    for name in (b"no id", b"<b>", b"\xff\xfe", b"x" * 200):
+        shutil.copytree(folder.path, workspace / ".outcrop" / "runs" / os.fsdecode(name))
+    assert server.ask("").text.count("<tr data-key") == 1
+    answer = server.ask(f"run/{folder.run_id}?x=1")
+    assert (answer.status, answer.headers["location"]) == (307, f"{folder.run_id}/")
+    assert server.ask("run/none").status == 404
+
+
+def test_who_looks_at_a_run_that_is_removed_is_told(server: Live, workspace: Path) -> None:
+    folder = made(workspace, pending=1)
+    with folder.journal.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        events = server.events(f"run/{folder.run_id}/events")
+        assert first(events, "part", lambda text: dispatches(text) and "data-cancel" in text)
+        shutil.rmtree(folder.path)
+        assert "removed" in first(events, "state", bool)
+    events.close()  # type: ignore[attr-defined]

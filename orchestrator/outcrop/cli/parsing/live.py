@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
-from outcrop.cli.parsing.shared import Commands, command, named_run, workspace
+from outcrop.cli.parsing.shared import Commands, command, named_run, port, workspace
 
 
 def add(commands: Commands) -> None:
     ui = command(commands, "ui", "ui:ui", "show the runs of a workspace in a browser, as they happen")
-    ui.add_argument("--port", type=_port, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)")
+    ui.add_argument("--port", type=port, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)")
     ui.add_argument("--open", action="store_true", help="open the page in the default browser")
     workspace(ui)
 
@@ -17,10 +15,3 @@ def add(commands: Commands) -> None:
     named_run(cancel)
     cancel.add_argument("dispatch", metavar="DISPATCH", help="a dispatch id or its beginning")
     workspace(cancel)
-
-
-def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65_535:
-        raise argparse.ArgumentTypeError(f"must be between 0 and 65535, not {number}")
-    return number

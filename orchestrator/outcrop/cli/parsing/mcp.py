@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
-
 from outcrop.cli.options import add_settings
-from outcrop.cli.parsing.shared import Commands, command, positive, workspace
+from outcrop.cli.parsing.shared import Commands, command, port, positive, workspace
 
 
 def add(commands: Commands) -> None:
@@ -19,7 +17,7 @@ def add(commands: Commands) -> None:
         default="stdio",
         help="stdio for a program that starts this one (default), or streamable HTTP on 127.0.0.1",
     )
-    mcp.add_argument("--port", type=_port, metavar="N", help="with http; 0 takes a free one (default 8765)")
+    mcp.add_argument("--port", type=port, metavar="N", help="with http; 0 takes a free one (default 8765)")
     mcp.add_argument(
         "--tools",
         action="append",
@@ -29,10 +27,3 @@ def add(commands: Commands) -> None:
     )
     mcp.add_argument("--workers", type=positive, metavar="N", help="calls at work at a time (default 2)")
     add_settings(mcp)
-
-
-def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65_535:
-        raise ArgumentTypeError(f"must be a port, not {number}")
-    return number

@@ -74,3 +74,10 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
     return number
+
+
+def port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"must be a port, 0 to 65535, not {number}")
+    return number

@@ -50,11 +50,12 @@
   };
 
   // --- what is being done, and for how long
-  let under_way = {};
+  let under_way = {}, trouble = "";
   const long = (seconds) => seconds < 100 ? `${seconds} s` : seconds < 6000 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor(seconds % 3600 / 60)} min`;
   const tell = () => {
-    for (const now of document.querySelectorAll(".now")) if (!(now.dataset.of in under_way)) now.remove();
-    for (const [id, { text, since }] of Object.entries(under_way)) {
+    const doing = trouble ? {} : under_way;
+    for (const now of document.querySelectorAll(".now")) if (!(now.dataset.of in doing)) now.remove();
+    for (const [id, { text, since }] of Object.entries(doing)) {
       const row = one(id);
       if (!row) continue;
       let now = row.querySelector(".now");
@@ -73,7 +74,7 @@
 
   // --- cancelling
   const asked = new Set();
-  const mark = () => { for (const button of document.querySelectorAll("[data-cancel]")) if (asked.has(button.dataset.cancel)) button.disabled = true; };
+  const mark = () => { for (const button of document.querySelectorAll("[data-cancel]")) button.disabled = Boolean(trouble) || asked.has(button.dataset.cancel); };
   const say = (text) => { one("live-said").textContent = text; };
   const confirmed = () => new Promise((resolve) => {
     const ask = one("ask");
@@ -115,8 +116,15 @@
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(`${live.dataset.events}${live.dataset.events.includes("?") ? "&" : "?"}since=${encodeURIComponent(seen)}`);
-    source.onopen = () => state("Live");
-    source.onerror = () => { if (!is_done) state("Not connected; trying again"); };
+    source.onopen = () => state(trouble || "Live");
+    source.onerror = () => {
+      if (is_done) return;
+      // Whoever is answered, but with no stream, is not asked again: the server is another one, or the run is gone.
+      const isGivenUp = source.readyState === EventSource.CLOSED;
+      state(isGivenUp ? "Not connected. Load this page again, or open the address that `outcrop ui` printed last" : "Not connected; trying again");
+      if (isGivenUp) close();
+    };
+    listen("state", ({ data }) => { trouble = data; state(trouble || "Live"); mark(); tell(); });
     listen("part", ({ name, data }) => { place(name, data); changed(); });
     listen("progress", ({ data }) => { under_way = data; tell(); });
     listen("said", ({ data }) => say(data.text));
