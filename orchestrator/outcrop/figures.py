@@ -12,6 +12,7 @@ from outcrop_schemas.claims import CheckedClaim, Claim
 from outcrop_schemas.outcome import Outcome, ReportedFigure, RunOutcome
 from outcrop_specialists.citing import Cited, cites, claims_cited, figures_in
 from outcrop_specialists.completion import first_fault
+from outcrop_specialists.naming import distance, is_telling, last_named
 
 VERIFY = "verify_claims"
 _NO_CLAIM = "no claim says of what it was computed"
@@ -68,14 +69,41 @@ async def check_claims(
 
 
 def trace(texts: Mapping[str, str], checked: Sequence[CheckedClaim]) -> list[ReportedFigure]:
-    """Every figure of the texts with its verdict, in order; a verified claim of that value is preferred."""
+    """Every figure of the texts with its verdict, in order.
+
+    Of the claims of its value the one that its words name comes first, then one of the column that was named last,
+    then a verified one. A figure of few digits, such as 0 or 40, is the value of many things: where no words beside
+    it name the claim it is not verified by it; a refuted claim that is named nowhere else still counts.
+    """
+    cited = [(where, text, figure) for where, text in texts.items() for figure in figures_in(text)]
+    cited = cited[: limits.FIGURES_TRACED]
+    ranked = [_ranked(text, figure, checked) for _, text, figure in cited]
+    named = {number for found in ranked for is_named, number in found[:1] if is_named}
+    return [
+        _reported(where, figure, checked, _chosen(figure, found, checked, named))
+        for (where, _, figure), found in zip(cited, ranked, strict=True)
+    ]
+
+
+def _ranked(text: str, figure: Cited, checked: Sequence[CheckedClaim]) -> list[tuple[bool, int]]:
+    """The claims of this value, the likeliest first, and whether the words beside the figure name them."""
     order = {"verified": 0, "refuted": 1, "unverifiable": 2}
     found = []
-    for where, text in texts.items():
-        for figure in figures_in(text):
-            behind = [(order[claim.verdict], number) for number, claim in enumerate(checked) if cites(figure, claim)]
-            found.append(_reported(where, figure, checked, min(behind)[1] if behind else None))
-    return found[: limits.FIGURES_TRACED]
+    for number, claim in enumerate(checked):
+        if cites(figure, claim):
+            away = distance(figure, claim)
+            column = -last_named(claim, text, figure.start)
+            found.append((away is None, away or 0, column, order[claim.verdict], number))
+    return [(not is_unnamed, number) for is_unnamed, _, _, _, number in sorted(found)]
+
+
+def _chosen(
+    figure: Cited, ranked: Sequence[tuple[bool, int]], checked: Sequence[CheckedClaim], named: set[int]
+) -> int | None:
+    for is_named, number in ranked:
+        if is_named or is_telling(figure) or (checked[number].verdict == "refuted" and number not in named):
+            return number
+    return None
 
 
 def _reported(where: str, figure: Cited, checked: Sequence[CheckedClaim], number: int | None) -> ReportedFigure:

@@ -275,6 +275,7 @@ REPORT_FAILED = 100
 REPORT_ARTIFACTS = 100
 REPORT_IMAGE_BYTES = 2 << 20
 REPORT_IMAGES_BYTES = 12 << 20
+REPORT_HASHED_BYTES = 64 << 20
 REPORT_TABLES = 24
 REPORT_TABLE_BYTES = 64 << 10
 REPORT_TABLE_ROWS = 5
@@ -1525,6 +1526,13 @@ LIMITS: tuple[Limit, ...] = (
         "bytes",
         "outcrop.report.artifacts",
         "further ones are linked, not shown",
+    ),
+    Limit(
+        "files that a report compares with their hashes",
+        REPORT_HASHED_BYTES,
+        "bytes",
+        "outcrop.report.artifacts",
+        "of further ones the size alone is compared",
     ),
     Limit(
         "tables of which a report has the head", REPORT_TABLES, "tables", "outcrop.report.artifacts", "the first ones"

@@ -21,23 +21,48 @@ _NUMBER = re.compile(
 )
 
 
+# Where what is said of a figure begins, and where it ends.
+_BEGINS = re.compile(r".*(?:[;\n]|[.!?]\s)", re.S)
+_COUNTED = re.compile(r"\s*(?:rows?|records?|samples?|values?|results?|points?|entries|holes?)\b", re.I)
+_ENDS = re.compile(r"[,;:(\n]|[.!?](?:\s|$)")
+# Figures in a row are of the same thing: `67, 65 and 46`.
+_IN_A_ROW = re.compile(r"\s*(?:[,/]|and|or|to|of|±)*\s*", re.I)
+
+
 @dataclass(frozen=True)
 class Cited:
-    """A number as it stands in a text; `values` are what it may mean: 86.2 % is 86.2 and 0.862."""
+    """A number as it stands in a text; `values` are what it may mean: 86.2 % is 86.2 and 0.862.
+
+    `before` and `after` are the words that belong to it: to the next figure, and of its own sentence."""
 
     text: str
     values: tuple[str, ...]
+    before: str = ""
+    after: str = ""
+    start: int = 0
 
 
 def figures_in(text: str) -> list[Cited]:
     """Every number of a text that can be a figure, in order."""
-    found = []
-    for match in _NUMBER.finditer(text):
+    found: list[Cited] = []
+    matches = list(_NUMBER.finditer(text))
+    ends = [0, *(match.end() for match in matches)]
+    starts = [*(match.start() for match in matches), len(text)]
+    for place, match in enumerate(matches):
+        between = text[ends[place] : match.start()]
+        before = found[-1].before if found and _IN_A_ROW.fullmatch(between) else _said_before(between, bool(found))
+        after = _ENDS.split(text[match.end() : starts[place + 1]], maxsplit=1)[0]
         percent = match["percent"] or ""
         plain = match[0].removesuffix(percent).replace(",", "").replace("−", "-")
         share = (str(Decimal(plain) / 100),) if percent else ()
-        found.append(Cited(match[0], (plain, *share)))
+        found.append(Cited(match[0], (plain, *share), before, after, match.start()))
     return found
+
+
+def _said_before(between: str, is_after_another: bool) -> str:
+    """What was counted by the figure before this one is not said of it: `40 rows with a minimum of 3`."""
+    own = _BEGINS.sub("", between)
+    return _COUNTED.sub("", own, count=1) if is_after_another and own == between and _COUNTED.match(own) else own
 
 
 def places_of_figures(text: str) -> list[tuple[int, int]]:

@@ -56,6 +56,12 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     assert [page for page in sorted(pages) if f'href="{page}"' not in index and f"href={page}" not in index] == []
 
 
+def test_no_page_stands_twice_in_the_navigation() -> None:
+    named = re.findall(r"^ +- .*?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2], re.M)
+    assert len(named) > 20
+    assert [page for page in dict.fromkeys(named) if named.count(page) > 1] == []
+
+
 def test_the_reference_has_every_public_name(site: Path) -> None:
     import outcrop
 

@@ -44,6 +44,35 @@ def test_a_figure_is_traced_to_a_claim_of_its_value_and_others_are_unverifiable(
     ]
 
 
+def test_a_value_that_another_thing_has_too_verifies_nothing_else() -> None:
+    def checked(statistic: str, value: float, verdict: str, column: str | None = "Cu") -> CheckedClaim:
+        told = {"path": "t.csv", "statistic": statistic, "column": column, "value": value, "verdict": verdict}
+        return CheckedClaim.model_validate(told)
+
+    claims = [
+        checked("rows", 40, "verified", None),
+        checked("min", 40, "refuted"),
+        checked("min", 0, "verified", "Ni"),
+        checked("mean", 5, "refuted"),
+        checked("mean", 5, "verified", "Ni"),
+        checked("sum", 7, "refuted"),
+    ]
+    text = (
+        "40 rows with a minimum of 40; 0 rows removed, p value 0; Cu: mean 5. Ni: mean 5, min 0. 7 it is, for 40 euro"
+    )
+    assert [(each.text, each.verdict, each.claim) for each in trace({"summary": text}, claims)] == [
+        ("40", "verified", 0),
+        ("40", "refuted", 1),
+        ("0", "unverifiable", None),
+        ("0", "unverifiable", None),
+        ("5", "refuted", 3),
+        ("5", "verified", 4),
+        ("0", "verified", 2),
+        ("7", "refuted", 5),
+        ("40", "unverifiable", None),
+    ]
+
+
 async def test_a_run_with_the_offline_model_verifies_what_it_reports(workspace: Path) -> None:
     outcome = await answered(workspace, "offline")
     assert outcome.status == "success"

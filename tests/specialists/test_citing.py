@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from outcrop_schemas.claims import Claim
 from outcrop_specialists.citing import agrees, claims_cited, figures_in
+from outcrop_specialists.naming import distance, is_telling
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,45 @@ def test_the_claims_of_a_text_are_those_whose_value_stands_in_it() -> None:
     rows = Claim(path="a.csv", statistic="rows", value=707)
     text = "Cu has a mean of 0.3638; 86.2 % is more than half shale"
     assert claims_cited([text], [mean, share, rows]) == [mean, share]
+
+
+def claim(statistic: str, column: str | None = None, value: float = 0, statement: str = "") -> Claim:
+    return Claim.model_validate(
+        {"path": "a.csv", "statistic": statistic, "column": column, "value": value, "statement": statement}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "statistic", "is_named"),
+    [
+        ("0 of 178 rows removed", 0, "min", False),
+        ("outliers low 0, outliers high 701", 0, "min", False),
+        ("p value 0, n 23438", 0, "min", False),
+        ("median 0.3 min 0 max 24.4", 1, "min", True),
+        ("mean 23 over 40 rows, and a minimum of 40; X", 1, "rows", True),
+        ("mean 23 over 40 rows, and a minimum of 40; X", 2, "rows", False),
+        ("mean 23 over 40 rows, and a minimum of 40; X", 2, "min", True),
+        ("The means of Cu and Ni are 0.4 and 0.1", 1, "mean", True),
+        ("5 is the mean. Then 7", 0, "mean", True),
+        ("The mean is below. Hole 7 is dry", 0, "mean", False),
+        ("5 % of it", 0, "share", True),
+        ("As said, 60 in a.csv.", 0, "rows", True),
+        ("As said, 60 in b.csv.", 0, "rows", False),
+    ],
+)
+def test_the_words_beside_a_figure_say_what_it_is_of(text: str, place: int, statistic: str, is_named: bool) -> None:
+    assert (distance(figures_in(text)[place], claim(statistic, "Cu")) is not None) is is_named
+
+
+def test_the_sentence_of_whoever_claims_it_names_a_figure_in_any_language() -> None:
+    figure = figures_in("Het gemiddelde is 20 van 7 gaten")[0]
+    assert distance(figure, claim("mean", "Cu")) is None
+    assert distance(figure, claim("mean", "Cu", statement="Het gemiddelde is 20 van 7 gaten")) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "telling"),
+    [("0", False), ("0.05", False), ("40", False), ("0.711", True), ("178", True), ("1.5e10", False), ("1,000", True)],
+)
+def test_a_figure_of_many_digits_tells_by_itself_what_it_is(text: str, telling: bool) -> None:
+    assert is_telling(figures_in(text)[0]) is telling

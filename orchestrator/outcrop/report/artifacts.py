@@ -62,6 +62,7 @@ class _Viewer:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._bytes_left, self._tables_left = limits.REPORT_IMAGES_BYTES, limits.REPORT_TABLES
+        self._hashed_left = limits.REPORT_HASHED_BYTES
 
     def fact(self, number: int, artifact: VerifiedArtifact, maker: DispatchFact | None) -> ArtifactFact:
         shown, rows, note = self._seen(artifact)
@@ -88,12 +89,12 @@ class _Viewer:
             if artifact.kind == "plot":
                 shown, note = self._picture(artifact)
                 return shown, None, note
-            return None, None, _CHANGED if self._files.size(artifact.path) != artifact.bytes else ""
+            return None, None, self._compared(artifact)
         except (PathError, OSError, ValueError):
             return None, None, _GONE
 
     def _table(self, artifact: VerifiedArtifact) -> tuple[Head | None, str]:
-        note = _CHANGED if self._files.size(artifact.path) != artifact.bytes else ""
+        note = self._compared(artifact)
         if self._tables_left <= 0:
             return None, note
         self._tables_left -= 1
@@ -101,8 +102,7 @@ class _Viewer:
 
     def _picture(self, artifact: VerifiedArtifact) -> tuple[str | None, str]:
         if artifact.bytes > min(limits.REPORT_IMAGE_BYTES, self._bytes_left):
-            self._files.size(artifact.path)
-            return None, "too large to be shown here"
+            return None, self._compared(artifact) or "too large to be shown here"
         data, size = self._files.read(artifact.path, artifact.bytes + 1)
         note = "" if size == artifact.bytes and is_same(data, artifact.sha256) else _CHANGED
         kind = picture(artifact.path, data) if size <= artifact.bytes else None
@@ -110,6 +110,15 @@ class _Viewer:
             return None, note or "no picture that a browser shows"
         self._bytes_left -= len(data)
         return data_uri(kind, data), note
+
+    def _compared(self, artifact: VerifiedArtifact) -> str:
+        """Whether it is what was recorded: by its bytes, and by its size alone where too many were read already."""
+        if self._files.size(artifact.path) != artifact.bytes:
+            return _CHANGED
+        if artifact.bytes > self._hashed_left:
+            return ""
+        self._hashed_left -= artifact.bytes
+        return "" if self._files.sha256(artifact.path, artifact.bytes) == artifact.sha256 else _CHANGED
 
 
 def _alt(artifact: VerifiedArtifact, maker: DispatchFact | None) -> str:

@@ -55,6 +55,15 @@ class Files:
         with self._opened(path) as descriptor:
             return os.fstat(descriptor).st_size
 
+    def sha256(self, path: str, most: int) -> str:
+        """The hash of its first bytes."""
+        found = hashlib.sha256()
+        with self._opened(path) as descriptor:
+            while most > 0 and (part := os.read(descriptor, min(most, _CHUNK_BYTES))):
+                found.update(part)
+                most -= len(part)
+        return found.hexdigest()
+
     @contextmanager
     def _opened(self, path: str) -> Iterator[int]:
         if self._workspace is None:

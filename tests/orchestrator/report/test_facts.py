@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made_runs import answer, made, outcome, record
 
 from outcrop.journal import Journal
@@ -191,16 +193,17 @@ def test_a_long_batch_shows_its_failures_first(workspace: Path) -> None:
 
 
 def test_files_that_are_gone_changed_or_too_many_are_said_to_be(workspace: Path) -> None:
-    def file(name: str, count: int) -> dict[str, Any]:
-        return {"path": name, "kind": "table", "title": "", "bytes": count, "sha256": "0" * 64}
+    def file(name: str, count: int, sha: str = "0" * 64) -> dict[str, Any]:
+        return {"path": name, "kind": "table", "title": "", "bytes": count, "sha256": sha}
 
     with (workspace / "here.csv").open("w", newline="") as out:
         csv.writer(out).writerows([["a", "b"], *([n, n] for n in range(50))])
-    size = (workspace / "here.csv").stat().st_size
+    here = (workspace / "here.csv").read_bytes()
+    size, sha = len(here), hashlib.sha256(here).hexdigest()
     many = [file(f"gone{n}.csv", 9) for n in range(limits.REPORT_ARTIFACTS)]
-    found = facts(workspace, [outcome(1, artifacts=[file("here.csv", size), file("here2.csv", 5), *many])])
+    found = facts(workspace, [outcome(1, artifacts=[file("here.csv", size, sha), file("here2.csv", 5), *many])])
     (workspace / "here.csv").write_text("a,b\n1,2\n")
-    again = facts(workspace, [outcome(1, artifacts=[file("here.csv", size)])], name="again")
+    again = facts(workspace, [outcome(1, artifacts=[file("here.csv", size, sha)])], name="again")
     assert found.artifacts[0].head is not None
     assert found.artifacts[0].head.columns == ("a", "b")
     assert len(found.artifacts[0].head.rows) == limits.REPORT_TABLE_ROWS
@@ -208,3 +211,22 @@ def test_files_that_are_gone_changed_or_too_many_are_said_to_be(workspace: Path)
     assert "not there" in found.artifacts[1].note
     assert found.more_artifacts == 2
     assert "changed" in again.artifacts[0].note
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", "table"), ("a.json", "report"), ("a.png", "plot")])
+def test_a_file_of_the_same_size_with_other_bytes_is_said_to_have_changed(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    (workspace / name).write_bytes(b"a,b\n1,2\n")
+    recorded = {
+        "path": name,
+        "kind": kind,
+        "title": "",
+        "bytes": 8,
+        "sha256": hashlib.sha256(b"a,b\n1,3\n").hexdigest(),
+    }
+    found = facts(workspace, [outcome(1, artifacts=[recorded])])
+    assert "changed" in found.artifacts[0].note
+    monkeypatch.setattr(limits, "REPORT_HASHED_BYTES", 7)
+    again = facts(workspace, [outcome(1, artifacts=[recorded])], name="again")
+    assert ("changed" in again.artifacts[0].note) is (kind == "plot")
