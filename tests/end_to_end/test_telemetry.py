@@ -89,6 +89,65 @@ def test_the_spans_of_a_run_are_one_tree_with_the_right_parents(told: Collector)
     assert tools["execute_tool plot_histogram"] == "invoke_agent plotting"
 
 
+TOOL_CALLS = [
+    ("summarize", {"path": "assays.csv", "columns": ["Au_ppm"]}),
+    ("summarize", {"path": "assays.csv", "columns": ["SECRETNAME"]}),
+    ("dispatch", {"specialist": "analytics", "objective": "mean of Au_ppm", "data": ["assays.csv"]}),
+    ("run_research", {"objective": "mean of Au_ppm", "data": ["assays.csv"]}),
+]
+
+
+def asked_over_mcp(folder: Path, environment: dict[str, str]) -> None:
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
+    asked = [("initialize", about)]
+    asked += [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in TOOL_CALLS]
+    with subprocess.Popen(
+        [OUTCROP, "mcp", "--model", "offline"], cwd=folder, env={**os.environ, **environment},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdin
+        assert server.stdout
+        for number, (method, params) in enumerate(asked):
+            print(
+                json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}),
+                file=server.stdin,
+                flush=True,
+            )
+            while json.loads(server.stdout.readline()).get("id") != number:
+                pass
+        server.stdin.close()
+        assert server.wait(60) == 0
+
+
+def talked(folder: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [OUTCROP, "chat", "--model", "offline"], cwd=folder, env={**os.environ, **environment},
+        input="which files are there?\nmean of Au_ppm in assays.csv\n", capture_output=True, text=True, timeout=150,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("serve", [asked_over_mcp, talked])
+def test_all_that_one_server_or_one_chat_does_is_one_tree_too(tmp_path: Path, serve: Any) -> None:
+    folder = assays(tmp_path / "workspace")
+    with Collector() as told:
+        serve(folder, told.environment())
+    [root] = [span for span in told.spans if not span.parent]
+    assert root.name == f"invoke_workflow outcrop.{'mcp' if serve is asked_over_mcp else 'chat'}"
+    assert len({span.trace for span in told.spans}) == 1
+    beneath = [span.name for span in told.spans if span.parent == root.id]
+    if serve is asked_over_mcp:
+        wanted = ["execute_tool summarize"] * 2 + ["invoke_agent analytics", "invoke_workflow outcrop"]
+        assert sorted(beneath) == wanted
+        assert [span.is_error for span in of(told, "execute_tool summarize") if span.parent == root.id] == [False, True]
+    else:
+        assert {"chat offline", "execute_tool list_files", "execute_tool research"} == set(beneath)
+        [run] = of(told, "invoke_workflow outcrop")[1:]
+        assert parent_of(told, run).name == "execute_tool research"
+    everything = "".join(f"{span.name} {span.attributes} {span.events}" for span in told.spans)
+    assert not [word for word in ("SECRET", "mean of Au", "assays.csv") if word in everything]
+
+
 def test_no_span_is_outside_the_time_of_its_parent(told: Collector) -> None:
     for span in told.spans:
         assert 0 < span.start <= span.end

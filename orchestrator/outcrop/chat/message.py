@@ -63,7 +63,16 @@ class Answering:
         self._answered: Answered | None = None
         workspace = desk.shared.workspace
         self._toolbox = ChatToolbox(
-            workspace, sight, sources, store, self._note, researches, self._window.tokens, runs, desk.shared.hands
+            workspace,
+            sight,
+            sources,
+            store,
+            self._note,
+            researches,
+            self._window.tokens,
+            runs,
+            desk.shared.hands,
+            desk.spans,
         )
         self._sources.know((word.strip(".,;:!?\"'()") for word in message.split() if "." in word), "named")
 

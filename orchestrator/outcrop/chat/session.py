@@ -29,6 +29,7 @@ from outcrop.pins import Pins, read_pins
 from outcrop.run import Run
 from outcrop.runs import RunFolder
 from outcrop.settings import CHAT, Settings
+from outcrop.telemetry import Workflow
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import ArgumentError, PoolClosedError
 from outcrop_schemas.outcome import RunOutcome
@@ -70,6 +71,7 @@ class Chat:
         self._opened = AsyncExitStack()
         self._one_at_a_time = asyncio.Lock()
         self._desk: Desk | None = None
+        self._workflow = Workflow()
 
     async def __aenter__(self) -> Chat:
         data = [self._workspace.data(path) for path in self._given_data]
@@ -88,7 +90,10 @@ class Chat:
                 "window": models.window(CHAT).model_dump(),
                 **({"continues": self._earlier.run_id} if self._earlier else {}),
             }
+            self._workflow = shared.telemetry.workflow("outcrop.chat")
+            stack.callback(self._workflow.end)
             desk = await Desk.open(shared, about, data, self._watch, attach)
+            self._workflow.known_as(desk.folder.run_id)
             stack.push_async_callback(desk.close)
             self._begin(desk, data)
             await self._show_pins()
@@ -142,7 +147,8 @@ class Chat:
                 warnings=[notice] if notice else [],
             )
             try:
-                answered = await work.run()
+                with self._workflow.above():
+                    answered = await work.run()
             finally:
                 # Also of one that was cancelled: the user goes on from there.
                 self._history = [*self._history, work.as_earlier()]

@@ -16,6 +16,7 @@ from outcrop.chat.research import seen, tables_of
 from outcrop.chat.sight import Sight
 from outcrop.hands import Hands
 from outcrop.runs import RunFolder
+from outcrop.telemetry import SILENT_RUN, RunSpans
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError, OutcropError, UnknownNameError
@@ -106,7 +107,9 @@ class ChatToolbox:
         window_tokens: int,
         runs: list[str],
         hands: Hands,
+        spans: RunSpans = SILENT_RUN,
     ) -> None:
+        self._spans = spans
         self._workspace, self._sight, self._sources, self._store = workspace, sight, sources, store
         self._note, self._researches, self._window_tokens = note, researches, window_tokens
         self._runs, self._begun, self._hands = runs, 0, hands
@@ -125,6 +128,12 @@ class ChatToolbox:
         return chat_schemas()
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
+        with self._spans.tool(name, call_id, arguments) as span:
+            content = await self._called(name, arguments, call_id)
+            span.returned(content)
+        return content
+
+    async def _called(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         try:
             tool = self._tools.get(name)
             if tool is None:

@@ -32,7 +32,7 @@ def mcp(options: Namespace) -> int:
     if options.port is not None and options.transport != "http":
         raise UsageError("--port goes with --transport http")
     settings = settings_of(options)
-    catalogue = Catalogue([name for given in options.tools for name in given.split(",") if name])
+    catalogue = Catalogue(_wanted(options.tools))
     if options.transport == "stdio":
         run_async(_over_stdio(options.workspace, settings, catalogue))
     else:
@@ -41,6 +41,14 @@ def mcp(options: Namespace) -> int:
         place = bound(_PORT if options.port is None else options.port)
         run_async(_over_http(options.workspace, settings, catalogue, place))
     return GOOD
+
+
+def _wanted(given: list[str]) -> list[str]:
+    names = [name.strip() for each in given for name in each.split(",") if name.strip()]
+    if given and not names:
+        # Not all of them: whoever says it wants fewer.
+        raise UsageError("--tools names no tool; without it all are offered")
+    return names
 
 
 async def _over_stdio(workspace: str, settings: Settings, catalogue: Catalogue) -> None:

@@ -65,6 +65,7 @@ class Host:
 
     def __init__(self, shared: Shared, catalogue: Catalogue) -> None:
         self.shared, self.catalogue = shared, catalogue
+        self._workflow = shared.telemetry.workflow("outcrop.mcp")
         self._desk: Desk | None = None
         self._opening = asyncio.Lock()
         self._under_way = UnderWay()
@@ -97,6 +98,7 @@ class Host:
         await self.end()
         if self._desk:
             await self._desk.close()
+        self._workflow.end()
 
     @property
     def workspace(self) -> Workspace:
@@ -109,7 +111,8 @@ class Host:
         if isinstance(asked, CallArguments):
             name, arguments = asked.name, asked.arguments
             of_registry(name).checked(arguments)
-        return await self._under_way.follow(self._done(name, arguments, asked, watcher))
+        with self._workflow.above():
+            return await self._under_way.follow(self._done(name, arguments, asked, watcher))
 
     async def _done(self, name: str, arguments: Mapping[str, Any], asked: BaseModel, watcher: Watcher) -> BaseModel:
         if isinstance(asked, ResearchArguments):
@@ -134,7 +137,10 @@ class Host:
             call=ToolCall(tool=name, arguments=dict(arguments)),
             window=window_for(limits.MCP_PAGE_CHARS),
         )
-        outcome = await desk.dispatch(replace(order, watcher=watcher))
+        with desk.spans.tool(name, "", arguments) as span:
+            outcome = await desk.dispatch(replace(order, watcher=watcher))
+            span.ended(outcome)
+            span.returned(outcome.summary)
         return answers.of_tool(name, outcome, desk.folder.run_id)
 
     async def _dispatch(self, asked: DispatchArguments, watcher: Watcher) -> answers.DispatchAnswer:
@@ -191,6 +197,7 @@ class Host:
         async with self._opening:
             if self._desk is None:
                 self._desk = await Desk.open(self.shared, {"kind": KIND, "objective": None})
+                self._workflow.known_as(self._desk.folder.run_id)
             return self._desk
 
 

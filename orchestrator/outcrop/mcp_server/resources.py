@@ -1,6 +1,7 @@
 """What a client may read: files of the workspace within our bounds, and of runs their answer and their report.
 
-`workspace:///PATH` is a file: of a data file the first lines and the total, of a text one page, of an image all of it.
+`workspace:///PATH` is a file: of a data file the first lines and the total, of a text one page, of an image
+(PNG, JPEG, GIF) all of it.
 `run://RUN/answer` and `run://RUN/report.html` are what came of a run.
 """
 

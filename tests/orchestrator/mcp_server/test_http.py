@@ -91,6 +91,8 @@ async def test_progress_arrives_over_http(served: Any) -> None:
     (["--port", "80"], {}, "--port goes with --transport http"),
     (["--transport", "http", "--port", "0"], {TOKEN: "short"}, "at least 16"),
     (["--tools", "plot_scater"], {}, "plot_scatter"),
+    (["--tools", ""], {}, "names no tool"),
+    (["--tools", " , "], {}, "names no tool"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_refused(
     workspace: Path, arguments: list[str], environment: dict[str, str], said: str
