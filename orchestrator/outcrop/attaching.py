@@ -33,6 +33,12 @@ class CallTool(Protocol):
     def __call__(self, tool: str, arguments: Mapping[str, Any], reader: str) -> Awaitable[Outcome]: ...
 
 
+class Screen(Protocol):
+    """Takes out of texts what tells of rows of these tables, and of others of the workspace `but` some."""
+
+    def __call__(self, texts: Sequence[str], tables: Sequence[str], but: Sequence[str]) -> Awaitable[list[str]]: ...
+
+
 def to_attach(workspace: Workspace, paths: Sequence[str | Path]) -> tuple[str, ...]:
     """The files as they are named in briefs, each once. Raises PathError for one that cannot be attached."""
     found = dict.fromkeys(workspace.data(path) for path in paths)
@@ -50,9 +56,10 @@ async def read_attachments(
     *,
     is_lead: bool = False,
     tables: Sequence[str] = (),
+    screen: Screen | None = None,
 ) -> Attached:
     """Have files read for one agent and keep what was read; for one that sees no rows, also none of `tables` that a
-    text tells of. Raises SpillError where it cannot be kept."""
+    text tells of, and what `screen` leaves of it. Raises SpillError where it cannot be kept."""
     if not paths:
         return Attached()
     asked = {"paths": list(paths), "reader": "lead" if is_lead else "specialist", "tables": list(tables)}
@@ -61,8 +68,18 @@ async def read_attachments(
     if not outcome.is_good or not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         # Reasons may quote what stands in the files.
         texts = [f"{ATTACHMENT}{path} could not be read ({outcome.status})" for path in paths]
+    elif screen is not None:
+        texts = await _screened(texts, tables, paths, screen)
     store = Store(folder.attached)
     return Attached(tuple(texts), tuple(store.put(text) for text in texts))
+
+
+async def _screened(texts: Sequence[str], tables: Sequence[str], paths: Sequence[str], screen: Screen) -> list[str]:
+    """The texts with the line above each as it is: it is ours. A text is not compared with its own lines, should its
+    file pass for a table."""
+    heads = [text.partition("\n") for text in texts]
+    left = await screen([body for _, _, body in heads], tables, [path for path in paths if path not in tables])
+    return [head + newline + body for (head, newline, _), body in zip(heads, left, strict=True)]
 
 
 def attached_before(folder: RunFolder, handles: Sequence[str]) -> list[str]:

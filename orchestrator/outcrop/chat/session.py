@@ -161,7 +161,7 @@ class Chat:
         found = tuple(dict.fromkeys([*self._attach, *to_attach(self._workspace, paths)]))
         if found:
             self._attached = await read_attachments(
-                desk.call_tool, desk.folder, found, CHAT, is_lead=True, tables=self._data
+                desk.call_tool, desk.folder, found, CHAT, is_lead=True, tables=self._data, screen=self._sight.screened
             )
             await desk.note("attached", {"agent": CHAT, "paths": list(found), "handles": list(self._attached.handles)})
             self._attach = found

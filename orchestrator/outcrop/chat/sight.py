@@ -12,8 +12,9 @@ from outcrop.settings import CHAT
 from outcrop_schemas.errors import DataError
 from outcrop_schemas.outcome import Outcome
 from outcrop_specialists.unseen.looking import LOOK
-from outcrop_specialists.unseen.screen import WITHHELD
+from outcrop_specialists.unseen.screen import WITHHELD, texts_in
 
+SCREEN = "screen"
 _TOLD_CHARS = 60_000
 """So much of what was told before is compared with what is told now: two cells of a row may come one by one."""
 
@@ -31,23 +32,28 @@ class Sight:
         self._call_tool = call_tool
         self._told: list[str] = []
 
-    async def look(self, tool: str, arguments: Mapping[str, Any], tables: Sequence[str] = ()) -> dict[str, Any]:
+    async def look(
+        self, tool: str, arguments: Mapping[str, Any], tables: Sequence[str] = (), but: Sequence[str] = ()
+    ) -> dict[str, Any]:
         """The answer of one of the chat's data tools. Raises DataError in words that quote no cell."""
-        asked = {"tool": tool, "arguments": dict(arguments), "tables": list(tables), "before": self._before()}
+        asked = {"tool": tool, "arguments": dict(arguments), "tables": list(tables), "but": list(but),
+                 "before": self._before()}  # fmt: skip
         outcome = await self._call_tool(LOOK, asked, CHAT)
         if outcome.is_good:
+            if tool != SCREEN:
+                self._told += texts_in(outcome.results)
             return outcome.results
         # The call words its own errors so that they quote nothing; what a process says that broke is not passed on.
         said = "; ".join(outcome.errors) if outcome.status == "error" else ""
         raise DataError(said or f"{tool}: {outcome.status}")
 
-    async def screened(self, texts: Sequence[str], tables: Sequence[str]) -> list[str]:
-        """The texts without what tells of a row of these tables, or of another of the workspace; where they cannot be
-        compared, nothing of them."""
+    async def screened(self, texts: Sequence[str], tables: Sequence[str], but: Sequence[str] = ()) -> list[str]:
+        """The texts without what tells of a row of these tables, or of another of the workspace `but` these; where
+        they cannot be compared, nothing of them."""
         if not any(texts):
             return list(texts)
         try:
-            found = (await self.look("screen", {"texts": list(texts)}, tables)).get("texts")
+            found = (await self.look(SCREEN, {"texts": list(texts)}, tables, but)).get("texts")
         except DataError:
             found = None
         if not isinstance(found, list) or len(found) != len(texts):

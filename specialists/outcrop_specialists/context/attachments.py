@@ -106,7 +106,7 @@ def attachment_for_lead(
     """What is attached of one file where no row may be shown, of `tables` in whatever words. Raises as `attachment`."""
     from outcrop_specialists.reading.tables import read_table
     from outcrop_specialists.tools.inspection.list_files import described
-    from outcrop_specialists.unseen.headless import is_headless
+    from outcrop_specialists.unseen.names import hides_names
 
     whole = replace(context, window_tokens=limits.WINDOW_TOKENS)
     first = _read(whole, path, 1, 0)
@@ -121,10 +121,10 @@ def attachment_for_lead(
         return f"{ATTACHMENT}{path} (data, {size}) is not read as a table, so nothing of it is shown"
     table.pop("error", None)  # it quotes cells
     told = "its columns by name, type and role"
-    if "columns" in table and is_headless(read_table(context, path)):
-        # No header, so what stands for one are the cells of the first row.
+    if "columns" in table and hides_names(context, path, read_table(context, path)):
+        # What stands for names are cells of a row.
         table["columns"] = [{key: column[key] for key in ("type", "role")} for column in table["columns"]]
-        told = "its columns by type and role; its first line seems to be data"
+        told = "its columns by type and role; what stands for names seems to be data"
     return f"{ATTACHMENT}{path} (data, {size}; {told}):\n{_beginning(wire.dumps(table).decode(), room)}"
 
 

@@ -19,14 +19,21 @@ LONG_LINE, LONG_SHARE = 20, 0.35
 MOST_WORDS = 12
 KEY_TIMES, KEY_WORDS = 3, 3
 """`key: value` is a record where the key comes so often, each time with a short value."""
-PAIR_LINES, PATTERN_TIMES, LEAST_CELL_TAGS = 4, 4, 2
-_DIGIT = re.compile(r"[0-9]")
+PAIR_LINES, PATTERN_TIMES, LEAST_CELL_TAGS = 3, 4, 2
+WORD_LINES, TERM_LINES, TERM_WORDS = 5, 8, 3
+"""So many lines of one word, or of at most three that are no heading and no entry of a list, are a column."""
+_DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\W*(?:[0-9]{1,2}\.?\s+[A-Za-z]{3,}|[A-Za-z]{3,}\s+[0-9]{1,2}(?:st|nd|rd|th)?),?\s+[0-9]{4}\W*")
 _ALONE = re.compile(r"\W*[<>~+-]?[0-9][0-9.,:/eE%+-]*\W*")
 _KEY = re.compile(r"[-*\s\"']*([^\W0-9][\w .%()/-]{0,40}?)[\"']?\s*[:=]\s*(\S.*)")
 _TAG = re.compile(r"<(\w[\w:.-]*)[^>]*>[^<]{0,80}</\1>")
 _JSON = re.compile(r"\s*[\[{].*[0-9\"'].*[\]}],?\s*")
-_CELL_TAG = re.compile(r"<(?:td|th|tr|li|row|cell|item)\b", re.IGNORECASE)
+_CELL_TAG = re.compile(r"<(?:td|th|tr|li|row|cell|item|dt|dd|text)\b", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(\w[\w:.-]*)(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*')){2,}\s*/?>")
+_TUPLES = re.compile(r"\([^()]+,[^()]+\)\s*[,;]\s*\([^()]+,[^()]+\)|\[[^\[\]]+,[^\[\]]+\]\s*,\s*\[[^\[\]]+,[^\[\]]+\]")
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# What parts cells as well as the delimiters that readers know.
+_SIGN = re.compile(r"\s*(?:->|=>|::|[→·•~¦、；،؛:])\s*|\s(?:[/–—-]|and|und|y|et)\s")
 _SQL_ROW = re.compile(r"\s*(?:(?:INSERT|REPLACE|MERGE)\b.*\bINTO\b|UPDATE\b.*\bSET\b|VALUES\s*\()", re.IGNORECASE)
 _TUPLE = re.compile(r"\s*\((?=[^()]*[0-9'\"])[^()]+,[^()]*\)\s*[,;]?\s*")
 _SENTENCE_ENDS = (".", "!", "?", ":")
@@ -34,10 +41,15 @@ _SENTENCE_ENDS = (".", "!", "?", ":")
 
 def without_row_lines(text: str) -> str:
     """The text with a note in the place of each stretch of lines that look like rows."""
-    lines = text.split("\n")
+    lines = with_plain_breaks(text).split("\n")
     numbers = [number for number, line in enumerate(lines) if line.strip()]
     taken = {numbers[place] for place in _rows([lines[number] for number in numbers])}
     return "\n".join(_noted(lines, taken))
+
+
+def with_plain_breaks(text: str) -> str:
+    """The text with one sign for every break of a line: files of old programs have others."""
+    return _BREAK.sub("\n", text)
 
 
 def _noted(lines: Sequence[str], taken: set[int]) -> Iterator[str]:
@@ -62,7 +74,13 @@ def _rows(lines: Sequence[str]) -> set[int]:
     found |= _stretches([1 if _ALONE.fullmatch(line) else 0 for line in lines], lambda width: 2)
     for delimiter in DELIMITERS:
         widths = [_cells(line, delimiter) for line in lines]
-        found |= _stretches(widths, lambda width, tab=delimiter == "\t": 2 if width > 2 or tab else 4)  # type: ignore[misc]
+        found |= _stretches(
+            widths, lambda width, sign=delimiter: 2 if width > 2 or sign == "\t" else 3 if sign in ";|" else 4
+        )  # type: ignore[misc]
+    found |= _stretches([_cells_by_signs(line) for line in lines], lambda width: 2)
+    # One column: a word a line, or a few of them.
+    found |= _stretches([1 if _is_word(line) else 0 for line in lines], lambda width: WORD_LINES)
+    found |= _stretches([1 if _is_term(line) else 0 for line in lines], lambda width: TERM_LINES)
     found |= _stretches([_width_by_blanks(line) for line in lines], lambda width: 2)
     found |= _stretches([_words_with_figures(line) for line in lines], lambda width: 2 if width <= 8 else 3)
     # An identifier and a term, line after line.
@@ -70,8 +88,28 @@ def _rows(lines: Sequence[str]) -> set[int]:
     return found | _records(lines) | _patterned(lines)
 
 
+def _cells_by_signs(line: str) -> int:
+    """How many cells other signs part, 0 for fewer than three, for a sentence and for an address."""
+    is_other = line.rstrip().endswith(_SENTENCE_ENDS) or "//" in line
+    count = 0 if is_other else _cells(_SIGN.sub("|", line), "|")
+    return count if count > 2 else 0
+
+
+def _is_word(line: str) -> bool:
+    return len(line.split()) == 1 and any(map(str.isalnum, line)) and not _is_marked(line)
+
+
+def _is_term(line: str) -> bool:
+    return len(line.split()) <= TERM_WORDS and any(map(str.isalnum, line)) and not _is_marked(line)
+
+
+def _is_marked(line: str) -> bool:
+    """Whether the line is a heading, an entry of a list, or ends like a sentence."""
+    return line.lstrip().startswith(("#", "- ", "* ", "+ ")) or line.rstrip().endswith(_SENTENCE_ENDS)
+
+
 def _is_pair(line: str) -> bool:
-    words = line.split()
+    words = [word for word in re.split(r"[\s:=]+", line.strip()) if word]
     return len(words) == 2 and any(map(_DIGIT.search, words)) and not line.rstrip().endswith(_SENTENCE_ENDS)
 
 
@@ -91,6 +129,9 @@ def _pattern(line: str) -> str | None:
 def is_row(line: str) -> bool:
     """Whether a line by itself looks like a row of data, or several."""
     if len(_CELL_TAG.findall(line)) >= LEAST_CELL_TAGS or _SQL_ROW.match(line) or _TUPLE.fullmatch(line):
+        return True
+    elements = Counter(_ELEMENT.findall(line))
+    if (elements and max(elements.values()) >= LEAST_CELL_TAGS) or _TUPLES.search(line):
         return True
     words = [word for word in SPLIT.split(line.strip()) if word]
     with_digit = sum(_DIGIT.search(word) is not None for word in words)
@@ -155,4 +196,7 @@ def _records(lines: Sequence[str]) -> set[int]:
         elif pair and len(pair[2].split()) <= KEY_WORDS:
             keys[number] = pair[1].strip().lower()
     times = Counter(keys.values())
-    return {number for number, key in keys.items() if times[key] >= KEY_TIMES}
+    # Two records have several keys twice.
+    twice = sum(count == KEY_TIMES - 1 for count in times.values())
+    least = KEY_TIMES - 1 if twice > 1 else KEY_TIMES
+    return {number for number, key in keys.items() if times[key] >= least}

@@ -7,7 +7,6 @@ texts. Of every answer only fields that are known are given, so that nothing new
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,27 +19,27 @@ from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.inspection.check_missing import Arguments as CheckArguments
 from outcrop_specialists.tools.inspection.list_files import Arguments as ListArguments
-from outcrop_specialists.tools.lineage import record_of
-from outcrop_specialists.unseen.headless import is_headless
 from outcrop_specialists.unseen.made import described_artifact
+from outcrop_specialists.unseen.names import hides_names, telling_names
 from outcrop_specialists.unseen.screen import Tables, screened, screened_value
 
 LOOK = "look_unseen"
 """The call."""
 NOT_A_TABLE = "is not read as a table; why may quote what stands in it, so it is not told here"
-HEADLESS = "the first line seems to be data, so no name is shown: columns are numbered as they stand"
-RESULTS = "results"
+HEADLESS = "the names seem to be cells of a row, so none is shown: columns are numbered as they stand"
 _NAME_CHARS = 120
 
 
 class LookArguments(BaseModel):
-    """What is looked at. `tables` are those that texts are compared with, `before` what was told already."""
+    """What is looked at. `tables` are those that texts are compared with, and all others of the workspace `but` these;
+    `before` is what was told already."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: Literal["list_files", "check_missing", "summarise_artifacts", "screen"]
     arguments: dict[str, Any] = {}
     tables: list[str] = []
+    but: list[str] = []
     before: list[str] = []
 
 
@@ -63,29 +62,15 @@ def _list_files(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
     given = checked(ListArguments, asked.arguments)
     found = TOOL.run(context, given).results
     files = [{name: each[name] for name in ("path", "kind", "bytes")} for each in found["files"]]
-    shown: dict[str, Any] = {"folder": found["folder"], "count": found["count"], "files": _named_safely(context, files)}
+    gone = telling_names(context, [each["path"] for each in files], asked.before)
+    files = [each for each in files if each["path"] not in gone]
+    shown: dict[str, Any] = {"folder": found["folder"], "count": found["count"], "files": files}
     if given.tables:
-        shown["tables"] = [_table(context, each) for each in found["tables"]]
+        shown["tables"] = [_table(context, each, asked.before) for each in found["tables"]]
     return shown
 
 
-def _named_safely(context: ToolContext, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The files but for those whose name tells of a row: a script may write any name into `results/`."""
-    suspects = [
-        each["path"]
-        for each in files
-        if RESULTS in PurePosixPath(each["path"]).parts and record_of(context.workspace / each["path"]) is None
-    ]
-    if not suspects:
-        return files
-    tables = Tables()
-    tables.add_others(context)
-    shown = screened(suspects, tables)
-    gone = {path for path, now in zip(suspects, shown, strict=True) if path != now}
-    return [each for each in files if each["path"] not in gone]
-
-
-def _table(context: ToolContext, told: Mapping[str, Any]) -> dict[str, Any]:
+def _table(context: ToolContext, told: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
     """One described table: names and types of its columns, of several tables their names and sizes."""
     several = [
         {name: each[name] for name in ("name", "rows", "columns") if name in each}
@@ -99,7 +84,7 @@ def _table(context: ToolContext, told: Mapping[str, Any]) -> dict[str, Any]:
     if "more_columns" in told:
         shown["more_columns"] = told["more_columns"]
     columns = [{name: each[name] for name in ("name", "type", "role")} for each in told["columns"]]
-    if is_headless(_read(context, told["path"])):
+    if hides_names(context, told["path"], _read(context, told["path"]), before):
         columns = [{**each, "name": f"column_{number}"} for number, each in enumerate(columns, 1)]
         shown["note"] = HEADLESS
     return {**shown, "columns": columns}
@@ -111,7 +96,8 @@ def _check_missing(context: ToolContext, asked: LookArguments) -> dict[str, Any]
     given = checked(CheckArguments, asked.arguments)
     table = _read(context, given.path)
     found = TOOL.run(context, given).results
-    names = {name: f"column_{number}" for number, name in enumerate(table.columns, 1)} if is_headless(table) else {}
+    is_hidden = hides_names(context, given.path, table, asked.before)
+    names = {name: f"column_{number}" for number, name in enumerate(table.columns, 1)} if is_hidden else {}
     counted = ("path", "rows", "missing_cells", "complete_columns", "more_columns")
     shown: dict[str, Any] = {name: found[name] for name in counted if name in found}
     shown["columns"] = [
@@ -147,7 +133,7 @@ def _summarise_artifacts(context: ToolContext, asked: LookArguments) -> dict[str
 def _screen(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
     texts: Sequence[str] = asked.arguments.get("texts", [])
     tables = Tables.of(context, asked.tables)
-    tables.add_others(context)
+    tables.add_others(context, but=asked.but)
     return {"texts": screened(texts, tables, asked.before), "unread": tables.unread}
 
 

@@ -21,7 +21,8 @@ from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.inspection.list_files import entries_of
 from outcrop_specialists.tools.lineage import record_of
-from outcrop_specialists.unseen.echo import telling
+from outcrop_specialists.unseen.echo import told
+from outcrop_specialists.unseen.spoken import spoken
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,8 +52,9 @@ class Tables:
                 found.unread.append(path)
         return found
 
-    def add_others(self, context: ToolContext) -> None:
+    def add_others(self, context: ToolContext, but: Sequence[str] = ()) -> None:
         """Add what else of tables there is in the workspace, as far as there is room: a specialist may read any."""
+        self._known.update(but)
         left = limits.SCREEN_OTHER_BYTES
         for entry in sorted(entries_of(context.workspace, context.workspace, []), key=lambda each: str(each["path"])):
             if entry["kind"] != "table" or entry["path"] in self._known or entry["bytes"] > left:
@@ -88,10 +90,11 @@ def screened(texts: Sequence[str], tables: Tables, before: Sequence[str] = ()) -
     # One line that is full of figures is a summary as often as a row; of several the table is plain to see.
     parts = [_BETWEEN.split(without_row_lines(text) if "\n" in text.strip() else text) for text in texts]
     places = [(t, p) for t, split in enumerate(parts) for p in range(0, len(split), 2) if split[p].strip()]
-    said = [parts[t][p] for t, p in places]
+    said = [spoken(parts[t][p]) for t, p in places]
+    earlier = [spoken(text) for text in before]
     taken: set[int] = set()
     for frame in tables.frames:
-        taken |= telling(frame, said, before)
+        taken |= told(frame, said, earlier)
     gone = {places[number] for number in taken}
     return [_joined(split, {p for t, p in gone if t == number}) for number, split in enumerate(parts)]
 
@@ -112,6 +115,13 @@ def screened_value(value: Any, tables: Tables, before: Sequence[str] = ()) -> An
     _collect(value, leaves)
     shown = iter(zip(leaves, screened(leaves, tables, before), strict=True))
     return _rebuilt(value, shown)
+
+
+def texts_in(value: Any) -> list[str]:
+    """The texts of an answer, one by one."""
+    leaves: list[str] = []
+    _collect(value, leaves)
+    return [each for each in leaves if any(map(str.isalpha, each))]
 
 
 def _collect(value: Any, leaves: list[str]) -> None:

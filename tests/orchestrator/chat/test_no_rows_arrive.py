@@ -196,6 +196,45 @@ async def test_pins_memory_and_earlier_conversations_bring_none(data: Path) -> N
     assert "Nothing else." in sent(folder)[0]
 
 
+def wrote(folder: Path, name: str, text: str) -> None:
+    (folder / "results").mkdir(exist_ok=True)
+    (folder / "results" / name).write_text(text)
+
+
+async def test_names_that_a_run_gave_tell_of_no_row(data: Path) -> None:
+    first, second = cells(5)[:2]
+    wrote(data, "odd.csv", f"{first},{second},x\nfoo,,1\n,qux,2\nfoo,bar,3\n")
+    name = f"{first}_{second}_summarize_01234567.csv"
+    wrote(data, name, "a,b\n1,2\n")
+    (data / "results" / ".lineage").mkdir()
+    (data / "results" / ".lineage" / f"{name}.json").write_text('{"tool":"summarize","inputs":[],"parameters":{}}')
+    asks = turn(
+        ("list_files", {"tables": ["results/odd.csv"]}), ("check_missing", {"path": "results/odd.csv"}), turn_id="t"
+    )
+    _, model, folder = await talked(data, [asks, end()], attach=["results/odd.csv"])
+    silent(folder)
+    assert "column_1" in results_in(model)[0]
+
+
+async def test_cells_do_not_meet_whichever_ways_they_come(data: Path) -> None:
+    at, grade, seen = cells(8)[1:]
+    (data / "walk.md").write_text(f"We walked to {cells(8)[0]} in the morning.\nThen home.\n")
+    (data / "home.md").write_text(f"We came to {at} at noon. It rained.\n")
+    wrote(data, f"{at}.csv", "a,b\n1,2\n")
+    lead = ScriptedModel([*lead_says(f"It holds {grade}."), *lead_says(f"Someone has {seen}.")])
+    ask = [turn(("research", {"objective": f"look {n}"}), turn_id=f"r{n}") for n in range(2)]
+    turns = [ask[0], turn(("list_files", {}), turn_id="l"), ask[1], end()]
+    _, _, folder = await talked(data, turns, attach=["walk.md", "home.md"], models={"lead": lead})
+    silent(folder)
+    assert "It rained." in sent(folder)[0]
+
+
+async def test_a_text_is_not_held_for_rows_of_itself(data: Path) -> None:
+    (data / "notes.txt").write_text("Au is in ppm, Cu in percent\nall of it, from one laboratory\n")
+    _, _, folder = await talked(data, [end()], attach=["notes.txt"])
+    assert "Cu in percent" in sent(folder)[0]
+
+
 async def test_a_pasted_table_is_kept_out_and_said(data: Path) -> None:
     pasted = "What is this?\n" + csv()
     [answered], _, folder = await talked(data, [end()], messages=[pasted])

@@ -37,6 +37,22 @@ FORMS = {
     "keys and values": [line for row in ROWS for line in (f"Sample: {row[0]}", f"Rock: {row[1]}")],
     "YAML": [line for row in ROWS for line in (f"- sample: {row[0]}", f"  au: {row[2]}")],
     "tags": [f"<sample>{row[0]}</sample>" for row in ROWS],
+    **{
+        f"parted by {sign!r}": [sign.join(map(str, (row[0], row[1], "east side"))) for row in ROWS[:3]]
+        for sign in (" \u00b7 ", " / ", " -> ", "~", ":", "\u3001", "\u061b ", " \u2013 ", " and ")
+    },
+    **{
+        f"ended by {sign!r}": [sign.join(",".join(map(str, row)) for row in ROWS)]
+        for sign in ("\r", "\u2028", "\x0b", "\x1e", "\x85")
+    },
+    "one column": [row[0] for row in ROWS],
+    "one cell a line": [str(cell) for row in ROWS[:3] for cell in (row[0], row[1], "east side")],
+    "few pairs": [f"{row[0]};{row[1]}" for row in ROWS[:3]],
+    "an identifier and a figure": [f"{row[0]}: {row[3]}" for row in ROWS[:3]],
+    "two records": [line for row in ROWS[:2] for line in (f"name = {row[0]}", f"rock = {row[1]}")],
+    "elements": ["".join(f'<s name="{row[0]}" rock="{row[1]}"/>' for row in ROWS)],
+    "a list of terms": ["".join(f"<dt>{row[0]}</dt><dd>{row[1]}</dd>" for row in ROWS)],
+    "code": [f"rows = {ROWS[:2]!r}"],
     "all in one line": [" ".join(f"{row[0]} {row[2]:.3f}" for row in ROWS * 4)],
     "blank lines between": [line for row in ROWS for line in (",".join(map(str, row)), "")],
     "a table of HTML in one line": [
