@@ -16,7 +16,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chromium import chromium
+from browser import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

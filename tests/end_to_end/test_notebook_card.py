@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from chromium import chromium
+from browser import chromium
 
 from outcrop_schemas.outcome import Outcome, VerifiedArtifact
 

@@ -49,7 +49,7 @@ def runs(options: Namespace) -> int:
     elif listed:
         shown = [[_cell(name, entry[name]) for name in _SHOWN] for entry in listed]
         table(shown, tuple(_SHOWN.values()))
-        say(f"{len(listed)} runs, {size(sum(entry['bytes'] for entry in listed))}")  # type: ignore[misc]
+        say(f"{len(listed)} {'run' if len(listed) == 1 else 'runs'}, {size(sum(entry['bytes'] for entry in listed))}")  # type: ignore[misc]
     else:
         say("No runs in this workspace yet.")
     return GOOD
