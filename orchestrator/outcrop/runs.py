@@ -132,7 +132,7 @@ def find_run(name: str, workspace: Workspace) -> RunFolder:
     runs = all_runs(workspace)
     if name == "last" and runs:
         return runs[-1]
-    matching = [run for run in runs if run.run_id.startswith(name)]
+    matching = [run for run in runs if name and run.run_id.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     ids = [run.run_id for run in runs]

@@ -272,6 +272,7 @@ TELEMETRY_PARTS = 50
 # --- the report of a run ---------------------------------------------------------------------------------------------
 REPORT_DISPATCHES = 200
 REPORT_FAILED = 100
+REPORT_TITLE_CHARS = 300
 REPORT_ARTIFACTS = 100
 REPORT_IMAGE_BYTES = 2 << 20
 REPORT_IMAGES_BYTES = 12 << 20
@@ -1512,6 +1513,13 @@ LIMITS: tuple[Limit, ...] = (
         "files",
         "outcrop.report.artifacts",
         "plots first; further ones are counted",
+    ),
+    Limit(
+        "objective at the top of a report",
+        REPORT_TITLE_CHARS,
+        "characters",
+        "outcrop.report.page",
+        "the whole of a longer one is folded below it",
     ),
     Limit(
         "picture in a report",

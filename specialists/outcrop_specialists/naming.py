@@ -15,7 +15,7 @@ _COUNTED = r"rows?|records?|samples?|values?|results?|points?|entries|n"
 _MEANS = r"means?|averag\w+"
 _CORRELATED = r"r|rho|correlat\w+|coefficient"
 _WORDS = {
-    "rows": rf"{_COUNTED}|counts?|holes?|lines?",
+    "rows": rf"{_COUNTED}|counts?",
     "count": rf"{_COUNTED}|counts?",
     "missing": r"missing|empty|blanks?|nulls?|without|absent|no values?",
     "below_limit": r"below|under|censored|non-?detects?|limits?",

@@ -71,6 +71,7 @@ def test_another_place_may_be_named_and_nothing_is_replaced_there(
     assert outcrop("report", "last", "--output", str(other)).returncode == 2
     assert outcrop("report", "last", "--output", str(tmp_path / "none" / "page.html")).returncode == 2
     assert outcrop("report", "no-such-run").returncode == 2
+    assert outcrop("report", "").returncode == 2
 
 
 def test_a_folder_that_takes_no_report_is_an_error_of_the_command(workspace: Path, outcrop: Command) -> None:

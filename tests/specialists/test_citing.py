@@ -85,6 +85,7 @@ def claim(statistic: str, column: str | None = None, value: float = 0, statement
         ("5 % of it", 0, "share", True),
         ("As said, 60 in a.csv.", 0, "rows", True),
         ("As said, 60 in b.csv.", 0, "rows", False),
+        ("40 holes", 0, "rows", False),
     ],
 )
 def test_the_words_beside_a_figure_say_what_it_is_of(text: str, place: int, statistic: str, is_named: bool) -> None:

@@ -49,7 +49,8 @@ def runs(options: Namespace) -> int:
     elif listed:
         shown = [[_cell(name, entry[name]) for name in _SHOWN] for entry in listed]
         table(shown, tuple(_SHOWN.values()))
-        say(f"{len(listed)} runs, {size(sum(entry['bytes'] for entry in listed))}")
+        said = "1 run" if len(listed) == 1 else f"{len(listed)} runs"
+        say(f"{said}, {size(sum(entry['bytes'] for entry in listed))}")
     else:
         say("No runs in this workspace yet.")
     return GOOD

@@ -5,6 +5,7 @@ Read from the lineage records beside the files; laid out in columns, what was ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,11 +17,12 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import PathError
 from outcrop_specialists.tools.lineage import record_path
 
-Kind = Literal["input", "tool", "file", "figures"]
+Kind = Literal["input", "tool", "file", "figures", "refuted figures"]
 _RECORD_BYTES = 1 << 20
 # Five columns fit the width of a page.
 WIDTH, HEIGHT, _ACROSS, _DOWN, _MARGIN = 150, 44, 34, 16, 4
 _LABEL_CHARS = 21
+_HASH = re.compile(r"_[0-9a-f]{8}(?=\.\w+$)")
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,9 @@ class Node:
 
     @property
     def short(self) -> str:
-        """Cut in the middle: files of one tool differ at both ends."""
-        half = _LABEL_CHARS // 2
-        return self.label if len(self.label) <= _LABEL_CHARS else f"{self.label[:half]}…{self.label[-half:]}"
+        """Cut in the middle, without the hash that all files of one call have: they differ in what is before it."""
+        label, half = _HASH.sub("", self.label), _LABEL_CHARS // 2
+        return label if len(label) <= _LABEL_CHARS else f"{label[:half]}…{label[-half:]}"
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,11 @@ class _Gathered:
             if path not in seen:
                 continue
             verified = sum(claim.claim.verdict == "verified" for claim in those)
-            label = f"{verified} of {len(those)} verified"
+            refuted = sum(claim.claim.verdict == "refuted" for claim in those)
+            label = f"{verified} ✓ {refuted} ✗ of {len(those)}" if refuted else f"{verified} of {len(those)} verified"
             detail = "; ".join(f"{claim.operation} {claim.claimed} {claim.claim.verdict}" for claim in those[:20])
-            self._add(Node(f"figures:{path}", "figures", label, f"figures computed again: {detail}", "", "figures"))
+            kind: Kind = "refuted figures" if refuted else "figures"
+            self._add(Node(f"figures:{path}", kind, label, f"figures computed again: {detail}", "", kind))
             self.edges[f"file:{path}", f"figures:{path}"] = None
 
     def _add(self, node: Node) -> None:

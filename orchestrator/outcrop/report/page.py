@@ -10,7 +10,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,11 @@ from outcrop.report.facts import RunFacts
 from outcrop.report.lineage import HEIGHT, WIDTH
 from outcrop.report.links import Links
 from outcrop.text import inert, shorten, size
+from outcrop_schemas import limits
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _GOOD = ("success", "verified", "supported")
 _CALM = {"running": "…", "under way": "…", "active": "…", "open": "…", "unverifiable": "?"} | dict.fromkeys(
@@ -153,9 +155,19 @@ def environment(*packages: str) -> Environment:
         "box": (WIDTH, HEIGHT),
         "chart_height": CHART_HEIGHT,
         "shorten": shorten,
+        "limit_rows": _limit_rows,
+        "title_chars": limits.REPORT_TITLE_CHARS,
     }
     environment.filters |= {"seconds": _seconds, "size": size, "many": many, "words": _words}
     return environment
+
+
+@lru_cache(8)
+def _limit_rows(rows: tuple[tuple[str, str, str], ...]) -> Markup:
+    """The same for every job of a batch; to escape them anew would be most of what a small page costs."""
+    from markupsafe import Markup
+
+    return Markup(_environment().get_template("limits.html").render(limits=rows))
 
 
 def _shown(value: Any) -> Any:

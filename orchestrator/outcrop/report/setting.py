@@ -43,7 +43,7 @@ class Setting:
     data: Sequence[Mapping[str, Any]]
     attached: Sequence[Mapping[str, Any]]
     pins: Mapping[str, str]
-    limits: Sequence[tuple[str, str, str]]
+    limits: tuple[tuple[str, str, str], ...]
     isolation: Sequence[PropertyFact]
     packages: Sequence[str]
     spending: Mapping[str, Any] | None
@@ -85,13 +85,13 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(name): str(text) for name, text in _mapping(value).items()}
 
 
-def _limits(recorded: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _limits(recorded: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
     """As they were when it ran; units are those of today's limit of that name."""
     units = {limit.name: limit.unit for limit in limits.LIMITS}
-    return [
+    return tuple(
         (name, f"{value:,}" if isinstance(value, int) else str(value), units.get(name, ""))
         for name, value in recorded.items()
-    ]
+    )
 
 
 def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> list[PropertyFact]:

@@ -10,7 +10,7 @@ from outcrop.report.answer import ClaimFact
 from outcrop.report.lineage import WIDTH, Lineage, lineage_of
 from outcrop.report.previews import Files
 from outcrop_schemas import limits
-from outcrop_schemas.claims import CheckedClaim
+from outcrop_schemas.claims import CheckedClaim, Verdict
 
 
 def made(workspace: Path, name: str, tool: Any, *inputs: Any, parameters: Any = None) -> str:
@@ -47,6 +47,24 @@ def test_files_come_from_tools_and_tools_from_files(workspace: Path) -> None:
     assert all(edge.start.x + WIDTH < edge.end.x for edge in graph.edges)
     assert len({(node.x, node.y) for node in graph.nodes}) == len(graph.nodes)
     assert all(node.x + WIDTH <= graph.width for node in graph.nodes)
+
+
+def test_files_of_one_call_can_be_told_apart_by_what_their_boxes_say(workspace: Path) -> None:
+    names = ("wines_cluster_7b0bd13b.csv", "wines_cluster_centres_7b0bd13b.csv", "wines_cluster_spread_7b0bd13b.csv")
+    graph = lineage_of([made(workspace, name, "cluster", "wines.csv") for name in names], [], Files(workspace))
+    shown = [node.short for node in graph.nodes if node.kind == "file"]
+    assert len(set(shown)) == 3
+
+
+def test_figures_that_their_table_refutes_are_not_drawn_as_good_ones(workspace: Path) -> None:
+    clean = made(workspace, "clean.csv", "remove_duplicates", "raw.csv")
+    verdicts: tuple[Verdict, ...] = ("verified", "refuted", "unverifiable")
+    claims = [
+        ClaimFact(number, CheckedClaim(path=clean, statistic="rows", value=number, verdict=verdict))
+        for number, verdict in enumerate(verdicts, 1)
+    ]
+    [box] = [node for node in lineage_of([clean], claims, Files(workspace)).nodes if "figures" in node.kind]
+    assert (box.kind, box.label) == ("refuted figures", "1 ✓ 1 ✗ of 3")
 
 
 def test_records_that_lead_in_a_circle_end_somewhere(workspace: Path) -> None:

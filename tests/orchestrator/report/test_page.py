@@ -18,6 +18,7 @@ from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.links import FileLinks
 from outcrop.report.page import SECTIONS, Dress, asset, render_page, render_section
 from outcrop.text import inert
+from outcrop_schemas import limits
 from outcrop_specialists.context.segments import SEGMENTS
 
 LINKS = FileLinks(Path("/w/.outcrop/runs/r/report.html"), Path("/w"), Path("/w/.outcrop/runs"))
@@ -138,7 +139,12 @@ def test_any_text_in_any_field_is_that_text_and_no_new_element(text: str) -> Non
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "plain").mkdir()
         (Path(folder) / "given").mkdir()
-        plain = Parsed(render_page(everywhere(Path(folder) / "plain", "x"), LINKS))
+        plain = Parsed(
+            render_page(
+                everywhere(Path(folder) / "plain", "x" * len(text) if len(text) > limits.REPORT_TITLE_CHARS else "x"),
+                LINKS,
+            )
+        )
         found = Parsed(render_page(everywhere(Path(folder) / "given", text), LINKS))
     assert found.elements == plain.elements
     assert found.found == [inert(text)]
@@ -204,3 +210,18 @@ def test_a_cancel_button_stands_only_where_something_can_be_cancelled(workspace:
 def test_every_segment_of_the_token_chart_has_a_colour() -> None:
     style = asset("page.css")
     assert [name for name in SEGMENTS if f"rect.{name} {{" not in style or f"i.{name} {{" not in style] == []
+
+
+def test_a_long_objective_is_cut_at_the_top_and_whole_below(workspace: Path) -> None:
+    objective = "word " * 1_000 + "end"
+    page = render_page(facts_of(record(workspace, objective=objective)), LINKS)
+    [heading] = re.findall(r"<h1>(.*?)</h1>", page, re.S)
+    assert len(heading) <= limits.REPORT_TITLE_CHARS
+    assert f"<details><summary>The whole objective</summary>{objective}</details>" in page
+    assert "The whole objective" not in render_page(facts_of(record(workspace, name="short", objective="o")), LINKS)
+
+
+def test_the_limits_of_each_run_are_its_own(workspace: Path) -> None:
+    for number, name in enumerate(("<b>", "other")):
+        page = render_page(facts_of(record(workspace, name=str(number), limits={name: 12_345 + number})), LINKS)
+        assert f'<tr><td>{"&lt;b&gt;" if number == 0 else name}</td><td class="number">12,34{5 + number}</td>' in page
