@@ -67,6 +67,7 @@ def test_lines_of_a_pipe_are_messages_and_json_is_one_document(data: Path) -> No
         (["chat", "hello", "--continue"], None, 2, "no chat in this workspace"),
         (["chat", "hello", "--continue", "2019"], None, 2, "2019"),
         (["chat", "hello", "--data", "none.csv"], None, 1, "none.csv"),
+        (["chat", "--data", "a.csv", "which gaps?"], None, 2, "put the question first"),
         (["chat", "hello", "--pin", "x"], None, 2, "--pin takes KEY=VALUE"),
     ],
 )

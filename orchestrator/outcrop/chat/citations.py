@@ -43,6 +43,7 @@ class Sources:
         self.know((each["path"] for each in results.get("files", ())), "listed")
         self.know((each["path"] for each in results.get("tables", ())), "listed")
         self.know((each["path"] for each in results.get("artifacts", ())), "made")
+        self.know((path for each in results.get("artifacts", ()) for path in each.get("inputs", ())), "listed")
         if tool == "check_missing":
             self.know([results["path"]], "listed")
             self._claim(_counts(results))

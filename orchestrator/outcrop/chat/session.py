@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from outcrop.attaching import Attached, read_attachments, to_attach
+from outcrop.budget import Amount
 from outcrop.chat.answer import Answered
 from outcrop.chat.citations import Sources
 from outcrop.chat.history import Earlier
@@ -23,9 +24,11 @@ from outcrop.chat.sight import Sight
 from outcrop.chat.toolbox import ResearchArguments
 from outcrop.desk import Desk, Shared
 from outcrop.events import Event, Watcher, nobody
+from outcrop.gaps.deciding import OnGap
 from outcrop.launching import Launcher
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.pins import Pins, read_pins
+from outcrop.prices import dollars
 from outcrop.run import Run
 from outcrop.runs import RunFolder
 from outcrop.settings import CHAT, Settings
@@ -39,7 +42,8 @@ from outcrop_specialists.context.store import Store
 class Chat:
     """A conversation about the tables of a workspace. `watcher` may be changed between two messages.
 
-    `earlier` is the folder of a chat to go on with. Opening raises UsageError, PathError, WorkspaceError, JournalError.
+    `earlier` is the folder of a chat to go on with, `on_gap` answers for the user where a run lacks a
+    package. Opening raises UsageError, PathError, WorkspaceError, JournalError.
     """
 
     def __init__(
@@ -55,11 +59,12 @@ class Chat:
         launcher: Launcher | str = "auto",
         watcher: Watcher = nobody,
         earlier: RunFolder | None = None,
+        on_gap: OnGap | None = None,
     ) -> None:
         self._workspace = Workspace(workspace)
         self._settings = settings or Settings.load(self._workspace.folder)
         self._choice, self._workers, self._launcher = model, self._settings.chosen_workers(workers), launcher
-        self._given_data, self._given_attach, self._earlier = data, attach, earlier
+        self._given_data, self._given_attach, self._earlier, self._on_gap = data, attach, earlier, on_gap
         # Those of the workspace hold for the runs; what of them shows no row, for the chat too.
         self._pins = Pins({**read_pins(self._workspace.home), **(pins or {})})
         self.watcher = watcher
@@ -189,8 +194,12 @@ class Chat:
         return found
 
     def spending(self) -> dict[str, Any] | None:
-        """What the conversation and its runs spent; None where nothing costs."""
-        return self._open_desk.ledger.report()
+        """What the conversation spent, and under `with_runs` what it and its runs did; None where nothing costs."""
+        spent = self._open_desk.shared.budget.spent
+        own = self._open_desk.ledger.report()
+        if own is None and spent == Amount():
+            return None
+        return {**(own or {}), "with_runs": {"spent_usd": dollars(spent.usd), "spent_tokens": spent.tokens}}
 
     @property
     def _open_desk(self) -> Desk:
@@ -246,6 +255,7 @@ class Chat:
             shared=desk.shared,
             on_open=on_open,
             asked_by=desk.folder.run_id,
+            on_gap=self._on_gap,
         )
         outcome = await run.start()
         assert run.desk is not None

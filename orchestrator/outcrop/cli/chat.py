@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,10 @@ def chat(options: Namespace) -> int:
     """Talk. The exit status is good where every message was answered."""
     from outcrop.background import BackgroundLoop
     from outcrop.chat.session import Chat
+    from outcrop.cli.gaps import asker
     from outcrop.pins import Pins
 
+    _check_message(options)
     settings = settings_of(options)
     pins = Pins(pairs(options.pin, "--pin")).as_dict()
     conversation = Chat(
@@ -41,6 +44,7 @@ def chat(options: Namespace) -> int:
         settings=settings,
         workers=options.workers,
         earlier=_earlier(options),
+        on_gap=asker(),
     )
     loop = BackgroundLoop()
     try:
@@ -110,6 +114,14 @@ def _failed(answered: Answered) -> bool:
     for error in answered.errors:
         warn(error)
     return not answered.is_good
+
+
+def _check_message(options: Namespace) -> None:
+    """Raises UsageError for a question that was taken for a file, since it stands behind the files of an option."""
+    for option, files in (("--data", options.data), ("--attach", options.attach)):
+        last = files[-1] if files else ""
+        if options.message is None and " " in last.strip() and not Path(options.workspace, last).exists():
+            raise UsageError(f"{last!r} stands behind {option}, so it is taken for a file; put the question first")
 
 
 def _messages(options: Namespace) -> Iterator[str]:

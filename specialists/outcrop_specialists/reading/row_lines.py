@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from outcrop_specialists.reading.row_likeness import CELL_WORDS, DELIMITERS, SPLIT
 
@@ -74,9 +75,7 @@ def _rows(lines: Sequence[str]) -> set[int]:
     found |= _stretches([1 if _ALONE.fullmatch(line) else 0 for line in lines], lambda width: 2)
     for delimiter in DELIMITERS:
         widths = [_cells(line, delimiter) for line in lines]
-        found |= _stretches(
-            widths, lambda width, sign=delimiter: 2 if width > 2 or sign == "\t" else 3 if sign in ";|" else 4
-        )  # type: ignore[misc]
+        found |= _stretches(widths, partial(_least_rows, delimiter))
     found |= _stretches([_cells_by_signs(line) for line in lines], lambda width: 2)
     # One column: a word a line, or a few of them.
     found |= _stretches([1 if _is_word(line) else 0 for line in lines], lambda width: WORD_LINES)
@@ -86,6 +85,13 @@ def _rows(lines: Sequence[str]) -> set[int]:
     # An identifier and a term, line after line.
     found |= _stretches([2 if _is_pair(line) else 0 for line in lines], lambda width: PAIR_LINES)
     return found | _records(lines) | _patterned(lines)
+
+
+def _least_rows(delimiter: str, width: int) -> int:
+    """So many lines of so many cells are rows: of two cells more is asked, for prose has a comma a line."""
+    if width > 2 or delimiter == "\t":
+        return 2
+    return 4 if delimiter == "," else 3
 
 
 def _cells_by_signs(line: str) -> int:

@@ -112,9 +112,9 @@ def told(frame: pl.DataFrame, said: Sequence[Spoken], before: Sequence[Spoken] =
                 key = (number, frozenset(here or own))
                 alike[key] = alike.get(key, 0) + 1
     found |= {number for (number, _), rows in alike.items() if rows <= RARE}
-    for cells, rows in spread.items():
+    for row, rows in spread.items():
         if rows <= RARE:
-            found |= {number for number, each in enumerate(said) if any(cell.stands_in(each) for cell in cells)}
+            found |= {number for number, each in enumerate(said) if any(cell.stands_in(each) for cell in row)}
     return found
 
 

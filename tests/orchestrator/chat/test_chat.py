@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from conversing import end, lead_says, results_in, sent, talked
 
 from outcrop import ScriptedModel
+from outcrop.budget import Amount
 from outcrop.chat.session import Chat
+from outcrop.gaps.deciding import GapQuestion
 from outcrop.models.scripted import turn
 from outcrop.recovery import open_run
 from outcrop.replay import lead_request, verify
@@ -157,6 +160,32 @@ async def test_cancelling_ends_the_run_with_its_processes_and_the_conversation_g
     assert "(no answer: cancelled)" in sent(folder)[-1]
     assert [body["answered"]["status"] for body in open_run(folder).events("chat_answer")] == ["cancelled", "success"]
     assert await differences(folder) == [None]
+
+
+async def test_spending_counts_the_runs_too(data: Path) -> None:
+    async with Chat(workspace=data, model=ScriptedModel([end()])) as chat:
+        assert chat.spending() is None
+        budget = chat._open_desk.shared.budget
+        await budget.reserve(Amount(Decimal(1), 5), "a call of a run")
+        budget.settle(Amount(Decimal(1), 5), Amount(Decimal("0.5"), 4))
+        spent = chat.spending()
+    assert spent == {"with_runs": {"spent_usd": "0.5", "spent_tokens": 4}}
+
+
+async def test_a_run_of_the_chat_asks_whoever_answers_for_the_user(data: Path) -> None:
+    asked: list[str] = []
+
+    def answers(question: GapQuestion) -> bool:
+        asked.append(question.requirement)
+        return False
+
+    gap = {"capability": "read it", "package": "tinypack", "manager": "pip", "reason": "it is LAS"}
+    lacks = turn(("complete", {"status": "capability_gap", "summary": "lacks it", "gap": gap}), turn_id="s")
+    work = ("dispatch", {"specialist": "analytics", "objective": "look", "data": ["a.csv"]})
+    models = {"lead": ScriptedModel(lead_says("done", work)), "analytics": ScriptedModel([lacks])}
+    ask = turn(("research", {"objective": "look"}), turn_id="r")
+    await talked(data, [ask, end()], models=models, on_gap=answers)
+    assert asked == ["tinypack"]
 
 
 async def test_runs_for_one_message_are_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
