@@ -16,6 +16,7 @@ from made_runs import AT, made, outcome
 from ui_server import Live, serving
 
 from outcrop import Pool
+from outcrop.batch_resume import STARTED
 from outcrop.journal import encode
 from outcrop.ledger import RESERVED, SETTLED
 from outcrop_schemas.journal import RecordType
@@ -185,3 +186,18 @@ def test_who_looks_at_a_run_that_is_removed_is_told(server: Live, workspace: Pat
         shutil.rmtree(folder.path)
         assert "removed" in first(events, "state", bool)
     events.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("kind", "left"), [("batch", "1 job"), ("pool", "1")])
+def test_nothing_is_under_way_in_a_run_whose_orchestrator_is_gone(
+    server: Live, workspace: Path, kind: str, left: str
+) -> None:
+    started = {"kind": STARTED, "job": "a", "line": 1, "run_id": "none"}
+    folder = made(workspace, kind=kind, pending=kind == "pool", events=[started] if kind == "batch" else [])
+    page = server.ask("").text
+    assert f">{left}<" in page
+    assert "under way" not in page
+    assert "under way" not in server.ask(f"run/{folder.run_id}/").text
+    with folder.journal.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert f">{left}, 1 under way<" in server.ask("").text
