@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from outcrop.dispatch import DispatchWork
@@ -61,6 +62,7 @@ class Requests:
         self._works: dict[str, DispatchWork] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._under_way: set[asyncio.Task[None]] = set()
+        self._stuck: set[str] = set()
 
     @contextlib.contextmanager
     def heard_for(self, work: DispatchWork) -> Iterator[None]:
@@ -99,14 +101,24 @@ class Requests:
         try:
             # Without a request there is no such folder: a look costs one system call.
             for path in self._folder.requests.iterdir():
-                path.unlink()
-                if path.name.startswith(_PREFIX):
+                if self._is_removed(path) and path.name.startswith(_PREFIX):
                     found.append(path.name.removeprefix(_PREFIX))
         except FileNotFoundError:
             pass
         except OSError as error:
-            _log.warning("a request cannot be taken: %s", error)
+            _log.warning("requests cannot be looked for: %s", error)
         return found
+
+    def _is_removed(self, path: Path) -> bool:
+        """Whether this is gone now; what cannot be removed, such as a folder, is told of once and stands in no way."""
+        try:
+            path.unlink()
+        except OSError as error:
+            if path.name not in self._stuck:
+                self._stuck.add(path.name)
+                _log.warning("a request cannot be taken: %s", error)
+            return False
+        return True
 
     async def _cancel(self, work: DispatchWork) -> None:
         try:

@@ -92,6 +92,19 @@ async def test_a_request_for_something_else_changes_nothing_and_is_removed(pool:
     assert len(open_run(folder).events(REQUESTED)) == 1
 
 
+async def test_what_cannot_be_removed_stands_in_the_way_of_no_request_and_is_told_once(
+    pool: Pool, program: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = pool.run_folder
+    for number in range(20):
+        (folder.requests / f"cancel-{number}").mkdir(parents=True)
+    for _ in range(2):
+        dispatch_id, task = await slow(pool, program)
+        leave_request(folder, dispatch_id)
+        assert (await asyncio.wait_for(task, 30)).status == "cancelled"
+    assert len([each for each in caplog.messages if "cannot be taken" in each]) == 20
+
+
 async def test_a_request_that_comes_too_late_is_removed_with_the_end_of_the_run(workspace: Path, program: Any) -> None:
     async with Pool(workers=1, workspace=workspace) as pool:
         folder = pool.run_folder

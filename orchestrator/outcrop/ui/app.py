@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from outcrop.cancelling import leave_request
 from outcrop.journal import is_held
 from outcrop.runs import RunFolder
+from outcrop.text import inert
 from outcrop.ui.catalogue import RUN_ID, Catalogue
 from outcrop.ui.compare import comparison
 from outcrop.ui.earlier import earlier
@@ -175,10 +176,10 @@ class Application:
             except UsageError as error:
                 return self._refusal(request, 400, "This makes no sense", str(error))
             except (OutcropError, OSError) as error:
-                _log.warning("%s: %s", request.url.path, error)
+                _log.warning("%s: %s", _asked_for(request), error)
                 return self._refusal(request, 500, "This cannot be read", str(error))
             except SHAPE as error:
-                _log.warning("%s: %r", request.url.path, error)
+                _log.warning("%s: %r", _asked_for(request), error)
                 return self._refusal(request, 500, "This cannot be read", "A record is not as this version writes it.")
 
         return answer
@@ -189,6 +190,11 @@ class Application:
         # From wherever it is said, the list is at the root.
         depth = request.url.path.count("/") - 2
         return _html(self._pages.told(title, text, "../" * depth or "./"), status)
+
+
+def _asked_for(request: Request) -> str:
+    """What was asked for, without the token: a log may be kept and shown."""
+    return inert(request.url.path.split("/", 2)[2], keep_newlines=False)
 
 
 async def _nothing(request: Request) -> Response:

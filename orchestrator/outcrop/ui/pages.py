@@ -86,7 +86,7 @@ class Pages:
 
     def run(self, facts: RunFacts, links: LiveLinks, totals: Totals, mark: str) -> Html:
         """The page of a run."""
-        dress = self._dress("events", mark, self.reading(totals), home=_HOME)
+        dress = self._dress("events", mark, self.reading(totals, is_under_way=links.is_under_way), home=_HOME)
         return Html(render_page(facts, links, dress), policy_of(dress) + _FRAMES)
 
     def sections(self, facts: RunFacts, links: LiveLinks) -> dict[str, str]:
@@ -94,9 +94,9 @@ class Pages:
         names = ["head", "contents", *(section.name for section in SECTIONS)]
         return {name: render_section(name, facts, links, Dress(home=_HOME)) for name in names}
 
-    def reading(self, totals: Totals) -> str:
+    def reading(self, totals: Totals, *, is_under_way: bool) -> str:
         """How far the journal was read, and what there is in all."""
-        return self._rendered("reading.html", totals=totals)
+        return self._rendered("reading.html", totals=totals, is_under_way=is_under_way)
 
     def earlier(self, run_id: str, found: Rows, status: str, words: str, totals: Totals) -> Html:
         """Dispatches by pages."""

@@ -54,7 +54,7 @@ class RunView:
             self._show(totals, is_under_way=is_under_way)
             self._stamp = stamp
         doing = self._doing.now() if totals.is_whole and is_under_way else {}
-        parts = [*self._parts, Part("part", "live-read", self._pages.reading(totals))]
+        parts = [*self._parts, Part("part", "live-read", self._pages.reading(totals, is_under_way=is_under_way))]
         parts += [Part("progress", "progress", doing), *self._news(totals)]
         return Look(parts, is_final=totals.is_whole and not is_under_way, is_more=not totals.is_whole)
 

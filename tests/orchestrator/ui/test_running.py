@@ -13,11 +13,15 @@ from typing import Any
 
 import pytest
 from made_runs import AT, made, outcome
+from starlette.types import Message
 from ui_server import Live, serving
 
 from outcrop import Pool
+from outcrop.batch_resume import STARTED
 from outcrop.journal import encode
 from outcrop.ledger import RESERVED, SETTLED
+from outcrop.ui.app import Application
+from outcrop.workspace import Workspace
 from outcrop_schemas.journal import RecordType
 
 Program = Callable[[str], list[str]]
@@ -185,3 +189,41 @@ def test_who_looks_at_a_run_that_is_removed_is_told(server: Live, workspace: Pat
         shutil.rmtree(folder.path)
         assert "removed" in first(events, "state", bool)
     events.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("kind", "left"), [("batch", "1 job"), ("pool", "1")])
+def test_nothing_is_under_way_in_a_run_whose_orchestrator_is_gone(
+    server: Live, workspace: Path, kind: str, left: str
+) -> None:
+    started = {"kind": STARTED, "job": "a", "line": 1, "run_id": "none"}
+    folder = made(workspace, kind=kind, pending=kind == "pool", events=[started] if kind == "batch" else [])
+    page = server.ask("").text
+    assert f">{left}<" in page
+    assert "under way" not in page
+    assert "under way" not in server.ask(f"run/{folder.run_id}/").text
+    with folder.journal.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert f">{left}, 1 under way<" in server.ask("").text
+
+
+async def test_what_is_logged_has_no_token(workspace: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = made(workspace, events=[{"kind": "answer"}], kind="pool")
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"/a-token/run/{folder.run_id}/",
+        "headers": [],
+        "query_string": b"",
+    }
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await Application(Workspace(workspace), "a-token").asgi(scope, receive, send)
+    assert sent[0]["status"] == 500
+    assert folder.run_id in caplog.text
+    assert "a-token" not in caplog.text

@@ -121,7 +121,7 @@
       if (is_done) return;
       // Whoever is answered, but with no stream, is not asked again: the server is another one, or the run is gone.
       const isGivenUp = source.readyState === EventSource.CLOSED;
-      state(isGivenUp ? "Not connected. Load this page again, or open the address that `outcrop ui` printed last" : "Not connected; trying again");
+      state(isGivenUp ? "Not connected. Load this page again, or open the address that “outcrop ui” printed last" : "Not connected; trying again");
       if (isGivenUp) close();
     };
     listen("state", ({ data }) => { trouble = data; state(trouble || "Live"); mark(); tell(); });
