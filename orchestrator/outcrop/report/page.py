@@ -167,7 +167,7 @@ def _limit_rows(rows: tuple[tuple[str, str, str], ...]) -> Markup:
     """The same for every job of a batch; to escape them anew would be most of what a small page costs."""
     from markupsafe import Markup
 
-    return Markup(_environment().get_template("limits.html").render(limits=rows))
+    return Markup(environment().get_template("limits.html").render(limits=rows))
 
 
 def _shown(value: Any) -> Any:
