@@ -14,6 +14,8 @@ from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.outcome import Outcome, RunOutcome
 
+# A record whose checksum is good may yet have another shape than ours: of another version, or made by hand.
+SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _BECAUSE = "the orchestrator ended before this dispatch did"
 
 
@@ -156,6 +158,7 @@ def _notices(records: Records, seen: Sequence[str] = (), unwritten: int = 0) -> 
     interrupted = records.statuses()["interrupted"] + unwritten
     if interrupted:
         found.append(
-            f"{interrupted} dispatches were in flight when the orchestrator ended; they are recorded as interrupted"
+            f"{interrupted} dispatch{'es were' if interrupted > 1 else ' was'} in flight when the orchestrator ended; "
+            f"{'they are' if interrupted > 1 else 'it is'} recorded as interrupted"
         )
     return found

@@ -139,7 +139,7 @@ def test_what_was_in_flight_when_the_orchestrator_died_becomes_interrupted(tmp_p
     journal.close_now()
     run = open_run(RunFolder(tmp_path))
     assert {outcome.dispatch_id: outcome.status for outcome in run.outcomes} == {"d1": "success", "d2": "interrupted"}
-    assert "1 dispatches were in flight" in run.notices[0]
+    assert "1 dispatch was in flight" in run.notices[0]
     assert len(open_run(RunFolder(tmp_path)).records) == len(run.records)
 
 

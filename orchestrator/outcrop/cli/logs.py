@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, size, table, warn
 from outcrop.cli.records import open_named
 from outcrop.listing import UNDER_WAY, RunLine
-from outcrop.recovery import RunRecord, open_run
+from outcrop.recovery import SHAPE, RunRecord, open_run
 from outcrop.runs import all_runs, find_run
 from outcrop.spending import spending_of
 from outcrop.text import age, inert, shorten
@@ -30,19 +31,12 @@ def runs(options: Namespace) -> int:
     for folder in all_runs(Workspace(options.workspace)):
         seconds = age_of(folder)  # before it is opened: what is recovered then is written down now
         run = open_run(folder)
-        spending = spending_of(run)
-        line = RunLine(
-            folder.run_id,
-            run.about.get("kind"),
-            run.about.get("at"),
-            run.answer.status if run.answer else UNDER_WAY if run.is_under_way else None,
-            sum(entry.type == "start" for entry in run.records.entries),
-            bytes_of(folder.path),
-            round(seconds),
-            spending["spent_usd"] if spending else None,
-            spending["spent_tokens"] if spending else None,
-            run.about.get("objective") or run.about.get("jobs"),
-        )
+        line = RunLine(folder.run_id, None, None, None, 0, bytes_of(folder.path), round(seconds), None, None, None)
+        try:
+            line = _filled(line, run)
+        except SHAPE as error:
+            # One odd record does not take the list away.
+            warn(f"{folder.journal}: a record is not as this version writes it: {error!r}")
         listed.append(line.as_json())
     if options.json:
         say_json(listed)
@@ -54,6 +48,31 @@ def runs(options: Namespace) -> int:
     else:
         say("No runs in this workspace yet.")
     return GOOD
+
+
+def _filled(line: RunLine, run: RunRecord) -> RunLine:
+    spending, said = spending_of(run), _said(run)
+    return replace(
+        line,
+        kind=run.about.get("kind"),
+        at=run.about.get("at"),
+        status=run.answer.status
+        if run.answer
+        else UNDER_WAY
+        if run.is_under_way
+        else said[-1]["status"]
+        if said
+        else None,
+        dispatches=sum(entry.type == "start" for entry in run.records.entries),
+        spent_usd=spending["spent_usd"] if spending else None,
+        spent_tokens=spending["spent_tokens"] if spending else None,
+        objective=run.about.get("objective") or run.about.get("jobs") or (said[0]["message"] if said else None),
+    )
+
+
+def _said(run: RunRecord) -> list[dict[str, Any]]:
+    """The answered messages of a chat; of another run there are none."""
+    return [body["answered"] for body in run.events("chat_answer")]
 
 
 _SHOWN = {

@@ -15,12 +15,12 @@ from starlette.routing import Mount, Route
 
 from outcrop.cancelling import leave_request
 from outcrop.journal import is_held
+from outcrop.recovery import SHAPE
 from outcrop.runs import RunFolder
 from outcrop.text import inert
 from outcrop.ui.catalogue import RUN_ID, Catalogue
 from outcrop.ui.compare import comparison
 from outcrop.ui.earlier import earlier
-from outcrop.ui.faults import SHAPE
 from outcrop.ui.files import Codes, FileAnswer, opened
 from outcrop.ui.follow import Follower
 from outcrop.ui.pages import Html, Pages

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from outcrop.journal import is_held
 from outcrop.listing import UNDER_WAY, RunLine, ended_as
+from outcrop.recovery import SHAPE
 from outcrop.runs import REMOVED, RunFolder
-from outcrop.ui.faults import SHAPE
 from outcrop.ui.follow import Follower, Totals
 from outcrop.ui.places import Place
 from outcrop.upkeep import age_of, bytes_of

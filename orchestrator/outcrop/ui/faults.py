@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
+from outcrop.recovery import SHAPE
 from outcrop_schemas.errors import OutcropError
 
-# A record whose checksum is good may yet have another shape than ours: of another version, or made by hand.
-SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LOOKING = (OutcropError, OSError, *SHAPE)

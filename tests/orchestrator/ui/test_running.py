@@ -18,6 +18,7 @@ from ui_server import Live, serving
 
 from outcrop import Pool
 from outcrop.batch_resume import STARTED
+from outcrop.cli.main import run as command
 from outcrop.journal import encode
 from outcrop.ledger import RESERVED, SETTLED
 from outcrop.ui.app import Application
@@ -150,6 +151,21 @@ ODD = {
     "job": [("event", {"kind": "job_ended", "job": "1"})],
     "money": [("event", {"kind": RESERVED, "call": 1}), ("event", {"kind": SETTLED, "usd": "x"})],
 }
+
+
+@pytest.mark.parametrize("records", ODD.values(), ids=ODD)
+def test_the_command_lists_all_runs_beside_one_of_another_shape(
+    workspace: Path, records: list[tuple[RecordType, dict[str, Any]]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = made(workspace, [outcome(1)])
+    folder = made(workspace, name="20260102-000000-000000-bbbb", kind="run")
+    first_of_its_own = records[0][0] == "run"
+    lines = [encode(kind, number, "d1", AT, body) for number, (kind, body) in enumerate(records)]
+    folder.journal.write_bytes(b"".join(lines if first_of_its_own else [folder.journal.read_bytes(), *lines]))
+    assert command(["runs", "--workspace", str(workspace)]) == 0
+    listed = capsys.readouterr().out
+    assert good.run_id in listed
+    assert folder.run_id in listed
 
 
 @pytest.mark.parametrize("records", ODD.values(), ids=ODD)
