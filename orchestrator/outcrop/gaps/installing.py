@@ -152,12 +152,20 @@ def _missing(report: Mapping[str, Any]) -> tuple[Distribution, ...]:
             Distribution(
                 one["metadata"]["name"],
                 one["metadata"]["version"],
-                one["download_info"]["archive_info"]["hashes"]["sha256"],
+                _sha256(one["download_info"]["archive_info"]),
             )
             for one in report["install"]
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise PackageError(f"pip did not say what it would install (no {error})") from error
+
+
+def _sha256(archive: Mapping[str, Any]) -> str:
+    """The hash of an archive: pip before 23.1 says it as `hash`, later ones as `hashes` too. Raises KeyError."""
+    if "hashes" in archive:
+        return str(archive["hashes"]["sha256"])
+    kind, _, digits = archive["hash"].partition("=")
+    return {kind: str(digits)}["sha256"]
 
 
 def _base() -> dict[str, str]:

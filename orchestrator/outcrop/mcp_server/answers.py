@@ -122,13 +122,24 @@ class RunList(_Answer):
     older: int = Field(description="How many further runs there are.")
 
 
+class ShownDispatch(_Answer):
+    """One dispatch of a run; `status` is `under way` until it ends."""
+
+    dispatch_id: str
+    specialist: str
+    objective: str
+    status: str
+    duration_s: float
+    summary: str = ""
+
+
 class RunShown(_Answer):
     """What is recorded of one run."""
 
     run: RunLine
     data: list[str]
     answer: ResearchAnswer | None
-    dispatches: list[DispatchLine]
+    dispatches: list[ShownDispatch]
     earlier_dispatches: int
     notices: list[str]
 

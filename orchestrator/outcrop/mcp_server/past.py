@@ -12,7 +12,6 @@ from outcrop.text import shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError, UnknownNameError
-from outcrop_schemas.outcome import DispatchLine
 
 REPORT = "report.html"
 _NAME = re.compile(r"[0-9a-f-]{1,64}|last")
@@ -77,20 +76,19 @@ def _line(run: RunRecord) -> answers.RunLine:
     )
 
 
-def _dispatch(run: RunRecord, dispatch_id: str) -> DispatchLine:
+def _dispatch(run: RunRecord, dispatch_id: str) -> answers.ShownDispatch:
     outcome = run.outcome(dispatch_id)
     if outcome is None:
         start = run.records.find("start", dispatch_id)
         body = start.body if start else {}
-        return DispatchLine(
+        return answers.ShownDispatch(
             dispatch_id=dispatch_id,
             specialist=str(body.get("specialist", "")),
             objective=shorten(str(body.get("objective", "")), limits.HISTORY_OBJECTIVE_CHARS),
-            status="interrupted",
+            status="under way",
             duration_s=0.0,
-            summary="it is under way",
         )
-    return DispatchLine(
+    return answers.ShownDispatch(
         dispatch_id=dispatch_id,
         specialist=outcome.specialist,
         objective=shorten(outcome.objective, limits.HISTORY_OBJECTIVE_CHARS),
