@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter, deque
 from collections.abc import Iterator
-from hashlib import blake2b
 from typing import NamedTuple
 
 from outcrop_schemas import limits
@@ -32,12 +31,12 @@ class Pair(NamedTuple):
 
 
 class Pairs:
-    """All of them in the order they began, some 40 bytes each, so that a run of any length fits in memory."""
+    """All of them in the order they began, some 25 bytes each, so that a run of any length fits in memory."""
 
     def __init__(self) -> None:
         self._start_at, self._start_length = array("Q"), array("I")
         self._end_at, self._end_length = array("Q"), array("I")
-        self._status, self._names = array("B"), array("Q")
+        self._status = array("B")
         self.open: dict[str, int] = {}
         self.statuses: Counter[str] = Counter()
         self.bad: deque[int] = deque(maxlen=limits.REPORT_FAILED)
@@ -65,7 +64,6 @@ class Pairs:
         self._end_at.append(0)
         self._end_length.append(0)
         self._status.append(_UNDER_WAY)
-        self._names.append(_digest(name))
 
     def finish(self, name: str, place: Place, status: str) -> None:
         """It ended. One whose start is lost is counted and not listed."""
@@ -83,22 +81,9 @@ class Pairs:
         wanted = {*range(max(0, len(self) - most), len(self)), *self.bad, *list(self.open.values())[-most:]}
         return [self[number] for number in sorted(wanted)]
 
-    def find(self, name: str) -> int | None:
-        """The number of the last of this name."""
-        if name in self.open:
-            return self.open[name]
-        digest = _digest(name)
-        if digest not in self._names:
-            return None
-        return next(number for number in range(len(self) - 1, -1, -1) if self._names[number] == digest)
-
     def before(self, number: int, status: str | None = None) -> Iterator[Pair]:
         """Those before a number, the last first; of one status only (`running` while it goes on)."""
         wanted = None if status is None else _NUMBERS.get(status, _UNDER_WAY)
         for place in range(min(number, len(self)) - 1, -1, -1):
             if wanted is None or self._status[place] == wanted:
                 yield self[place]
-
-
-def _digest(name: str) -> int:
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big")

@@ -157,10 +157,6 @@ def test_pairs_say_what_a_list_of_them_would(steps: list[tuple[int, str]]) -> No
     told = [[pair.start.at, pair.end.at if pair.end else None, pair.status] for pair in each]
     assert told == [[at, ended, status] for _, at, ended, status in model]
     assert pairs.open == running
-    for name in {name for name, *_ in model}:
-        found = pairs.find(name)
-        assert found == max(number for number, each in enumerate(model) if each[0] == name)
-    assert pairs.find("nobody") is None
     assert [pair.number for pair in pairs.before(len(model), "failed")] == [
         number for number in reversed(range(len(model))) if model[number][3] == "failed"
     ]
