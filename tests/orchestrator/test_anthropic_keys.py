@@ -17,7 +17,7 @@ from servers.turns import answer, call, text
 from outcrop import Run
 from outcrop.gateway import Gateway, Line
 from outcrop.models import ModelTable
-from outcrop.models.anthropic import AnthropicModel
+from outcrop.models.anthropic import AnthropicModel, secrecy
 from outcrop.models.anthropic.secrecy import scrubbed
 from outcrop.rates import RateGovernor
 from outcrop.retry import RetryPolicy
@@ -120,6 +120,25 @@ async def test_a_server_that_repeats_the_key_in_any_form_does_not_get_it_written
     assert "[key]" in left or said.startswith("x")
     assert said[-16:] not in left
     assert "canary" not in left
+
+
+@pytest.mark.parametrize("form", [name for name in REPEATED if "cut off" not in name])
+@pytest.mark.parametrize("other", [f"{CANARY[:20]}{CANARY}", f"{CANARY[:12]}-of-another", CANARY[:-1], f"{CANARY}s"])
+def test_of_two_keys_that_begin_alike_each_is_taken_out_whole(
+    monkeypatch: pytest.MonkeyPatch, form: str, other: str
+) -> None:
+    monkeypatch.setattr(secrecy, "_held", {CANARY, other})
+    said = REPEATED[form]
+    cleaned = scrubbed(f"told: {said}. And {other}. And {CANARY}.")
+    assert said[-16:].rstrip("'\"=") not in cleaned
+    assert cleaned.startswith("told: ")
+    assert cleaned.endswith(". And [key]. And [key].")
+
+
+@pytest.mark.parametrize("form", ["as it is", "all percent-encoded", "with escapes"])
+def test_a_key_that_was_cut_off_is_taken_out_to_its_end(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setattr(secrecy, "_held", {CANARY})
+    assert scrubbed(f"no key: {REPEATED[form][:-3]} is it") == "no key: [key] is it"
 
 
 async def test_a_key_in_a_request_id_or_a_kind_of_error_is_not_written_down(serving: Serving, tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ _LEAST_CHARS = 8
 # Of a key that was cut off, so much is taken for it.
 _CUT_CHARS = 12
 _SHOWN = "[key]"
+# What a cut-off key may go on with: its own letters, plain or written as URLs, JSON, Python and HTML write them.
+_REST = r"(?:[\w.~+/=%\-]|\\+u[0-9a-fA-F]{4}|\\+x[0-9a-fA-F]{2}|&#x?[0-9a-fA-F]+;)*"
+_NOTHING = re.compile(r"(?!)")
 # As often as it may have been quoted.
 _SHORT_ESCAPES = {"\n": r"\\+n", "\r": r"\\+r", "\t": r"\\+t", "\\": r"\\+", '"': r"\\+\"", "'": r"\\+'"}
 # What the clients of this process were seen to send; a profile's token is known to nobody before that.
@@ -37,8 +40,11 @@ def hold_header(name: str, value: str) -> None:
 
 def scrubbed(text: str) -> str:
     """A text without our secrets: as they are, quoted, escaped, percent-encoded, in base64, or cut off."""
-    for secret in sorted({*_held, *_of_environment()}, key=len, reverse=True):
-        text = _pattern(secret).sub(_SHOWN, text)
+    secrets = sorted({*_held, *_of_environment()}, key=lambda secret: (-len(secret), secret))
+    # Whole keys first: keys of one maker begin alike, and the rest of one is no ending of another that was cut off.
+    for pattern_of in (_whole, _cut_off):
+        for secret in secrets:
+            text = pattern_of(secret).sub(_SHOWN, text)
     return text
 
 
@@ -72,17 +78,22 @@ def _of_environment() -> Iterator[str]:
 
 
 @lru_cache(maxsize=256)
-def _pattern(secret: str) -> re.Pattern[str]:
+def _whole(secret: str) -> re.Pattern[str]:
     """All forms of one secret. White space around it may be there or not."""
     core = secret.strip()
-    pieces = [_forms(char) for char in core]
-    forms = ["".join(pieces)]
-    if len(core) > _CUT_CHARS:
-        forms.append("".join(pieces[:_CUT_CHARS]) + r"[\w.~+/=%\-]*")
     around = [_forms(char) for char in dict.fromkeys(secret) if char.isspace()]
     end = f"(?:{'|'.join(around)})*" if around else ""
     raw = core.encode("utf-8", "surrogatepass")
-    return re.compile("|".join([f"(?:{form}){end}" for form in forms] + list(_in_base64(raw))))
+    return re.compile("|".join(["".join(map(_forms, core)) + end, *_in_base64(raw)]))
+
+
+@lru_cache(maxsize=256)
+def _cut_off(secret: str) -> re.Pattern[str]:
+    """The beginning of a secret, with what of it stands behind that in any form."""
+    core = secret.strip()
+    if len(core) <= _CUT_CHARS:
+        return _NOTHING
+    return re.compile("".join(map(_forms, core[:_CUT_CHARS])) + _REST)
 
 
 def _forms(char: str) -> str:
