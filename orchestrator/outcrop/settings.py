@@ -8,26 +8,18 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from outcrop.environment import DELIMITER, PREFIX, check_variables
 from outcrop.gaps.config import GapSettings
 from outcrop.outside.config import McpServer, check_name
 from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_number_is_true, public_prices
+from outcrop.settings_sources import assign, check_names, closest, read_file, told, with_file
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.protocol import Offering, Summaries
@@ -195,7 +187,7 @@ class Settings(BaseSettings):
         key that there is none of, with the closest name, and for a value that does not fit.
         """
         path = Path(folder) / FILE_NAME
-        stored = _file(path)
+        stored = read_file(path)
         over = {name: value for name, value in (given or {}).items() if value is not None}
         if "model" in over and isinstance(stored.get("roles"), dict):
             stored["roles"] = {
@@ -203,20 +195,21 @@ class Settings(BaseSettings):
                 for name, role in stored["roles"].items()
             }
         for item in assigned:
-            _assign(over, item)
-        _check_names(stored, str(path))
-        _check_names(over, "--set")
-        tables = {name: kind.model_fields for name, kind in _TABLES.items()} | {"gaps": GapSettings.model_fields}
-        check_variables(os.environ, cls.model_fields, tables)
+            assign(over, item)
+        groups = {"gaps": GapSettings.model_fields}
+        tables = {name: kind.model_fields for name, kind in _TABLES.items()}
+        check_names(stored, str(path), Settings.model_fields, groups, tables)
+        check_names(over, "--set", Settings.model_fields, groups, tables)
+        check_variables(os.environ, cls.model_fields, tables | groups)
         try:
-            return _with_file(cls, stored)(**over)
+            return with_file(cls, stored)(**over)
         except SettingsError as error:
             # A table of the environment that is no JSON.
             name = re.search(r'field "(\w+)"', str(error))
             variable = f"{PREFIX}{name[1].upper()}" if name else f"a variable {PREFIX}…"
             raise UsageError(f"the environment: {variable} is not JSON") from error
         except ValidationError as error:
-            raise UsageError(_told(error, path if stored else None)) from error
+            raise UsageError(told(error, path if stored else None)) from error
 
 
 def is_model_chosen(settings: Settings) -> bool:
@@ -246,96 +239,8 @@ def effective(settings: Settings) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _with_file(kind: type[Settings], stored: Mapping[str, Any]) -> type[Settings]:
-    """The same settings, with what stands in the file below the environment."""
-
-    class FromFile(kind):  # type: ignore[misc, valid-type]
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return init_settings, env_settings, InitSettingsSource(settings_cls, dict(stored))
-
-    return FromFile
-
-
 def role_names() -> list[str]:
     """Whom settings can be for."""
     from outcrop_specialists.roles import ROLES
 
     return [DEFAULT, LEAD, CHAT, *ROLES]
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """A hint at the name that may have been meant, or at all there are."""
-    names = list(known)
-    near = get_close_matches(name, names, 1)
-    return f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(names)}."
-
-
-def _file(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: is not TOML: {error}") from error
-
-
-def _assign(into: dict[str, Any], item: str) -> None:
-    """`roles.lead.effort=high` as nested tables; the key and, where it is TOML, the value are read as TOML."""
-    key, equals, value = item.partition("=")
-    if not equals or not key.strip():
-        raise UsageError(f"--set takes KEY=VALUE, such as roles.lead.effort=high, not {item!r}")
-    try:
-        parsed = tomllib.loads(f"{key}={value}", parse_float=Decimal)
-    except tomllib.TOMLDecodeError:
-        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
-        try:
-            parsed = tomllib.loads(f'{key}="{quoted}"')
-        except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"--set: {item!r} cannot be read: {error}") from error
-    _merge(into, parsed)
-
-
-def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
-    for key, value in other.items():
-        if isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = value
-
-
-def _check_names(given: Mapping[str, Any], where: str) -> None:
-    """Keys that there are none of. Raises UsageError with the closest name."""
-    _check_table(given, Settings.model_fields, where, "")
-    if isinstance(gaps := given.get("gaps"), dict):
-        _check_table(gaps, GapSettings.model_fields, where, "gaps.")
-    for table, kind in _TABLES.items():
-        entries = given.get(table)
-        for name, entry in entries.items() if isinstance(entries, dict) else ():
-            if isinstance(entry, dict):
-                _check_table(entry, kind.model_fields, where, f"{table}.{name}.")
-
-
-def _check_table(given: Iterable[str], known: Iterable[str], where: str, prefix: str) -> None:
-    names = set(known)
-    for key in given:
-        if key not in names:
-            raise UsageError(f"{where}: there is no setting {prefix + key!r}.{closest(key, sorted(names))}")
-
-
-def _told(error: ValidationError, path: Path | None) -> str:
-    """The first fault, with the key that has it; where the file has none of it, it came from somewhere else."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
-    where = f"{path}, OUTCROP_ variables or options" if path else "settings (OUTCROP_ variables or options)"
-    shown = first["input"] if isinstance(first["input"], str | int | float | Decimal) else type(first["input"]).__name__
-    return f"{where}: {key}: {first['msg'].removeprefix('Value error, ')} (found: {shown})"
