@@ -17,7 +17,7 @@ from outcrop_specialists.reading.address import addressed
 from outcrop_specialists.tools.publish import sha256_of
 
 if TYPE_CHECKING:
-    from outcrop.desk import Shared
+    from outcrop.shared import Shared
 
 
 def hashes(workspace: Workspace, files: Sequence[str]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from outcrop.batch_outcomes import Standing as Standing
 from outcrop.batch_results import write_results
 from outcrop.batch_resume import ENDED, STARTED, Before, Retry, last_batch, take_up
 from outcrop.budget import Amount, Budget, Ceiling
-from outcrop.desk import LOCAL, Desk, Shared
+from outcrop.desk import Desk
 from outcrop.jobs import BadLine as BadLine
 from outcrop.jobs import Job as Job
 from outcrop.jobs import Line as Line
@@ -37,6 +37,7 @@ from outcrop.recovery import open_run
 from outcrop.run import Run
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.shared import LOCAL, Shared
 from outcrop.telemetry import Providers
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits

@@ -11,11 +11,11 @@ from decimal import Decimal
 from pathlib import Path
 
 from outcrop.budget import Ceiling
-from outcrop.desk import Shared
 from outcrop.jobs import BadLine, Job, Line
 from outcrop.ledger import check_prices
 from outcrop.pins import Pins, read_pins
 from outcrop.plans.files import read_plan
+from outcrop.shared import Shared
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import PathError, UsageError
 from outcrop_schemas.plan import Plan

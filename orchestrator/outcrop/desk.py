@@ -5,162 +5,46 @@ A `Pool`, a `Run` and a batch's job each have one; they share what is passed in:
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from outcrop.about import hashes, setting
 from outcrop.attaching import read_attachments, to_attach
-from outcrop.budget import Budget, Ceiling
 from outcrop.cancelling import Requests
-from outcrop.dispatch import DispatchWork, new_dispatch_id
+from outcrop.dispatch import DispatchWork, new_dispatch_id, see_through
 from outcrop.events import Watcher, both, harmless, nobody
 from outcrop.gaps.deciding import Gaps, OnGap
-from outcrop.gaps.installing import PackageStore
 from outcrop.gaps.resuming import resumed
 from outcrop.gateway import Gateway
-from outcrop.hands import Hands
 from outcrop.history import History
-from outcrop.isolation import IsolationProof
 from outcrop.journal import Journal
-from outcrop.launching import Launcher
 from outcrop.launching.environment import as_text, resolve_command
-from outcrop.launching.nursery import choose_launcher
-from outcrop.ledger import RunLedger, Terms, check_prices
-from outcrop.models import ModelTable
+from outcrop.ledger import RunLedger
 from outcrop.objective import check_numbers, checked_context, checked_objective
 from outcrop.order import Order, Services
-from outcrop.outside.servers import OutsideServers, check_installed
+from outcrop.outside.servers import OutsideServers
 from outcrop.pins import CurrentPins, Pins
-from outcrop.places import Places
 from outcrop.properties import IsolationSet
-from outcrop.rates import RateGovernor
 from outcrop.records import Entry
 from outcrop.runs import RunFolder, new_run
-from outcrop.telemetry import Providers, Telemetry, open_telemetry
-from outcrop.workspace import Workspace
+from outcrop.shared import LOCAL as LOCAL
+from outcrop.shared import Shared as Shared
 from outcrop_schemas import limits
-from outcrop_schemas.errors import LaunchError, PoolBusyError, UnknownNameError, UsageError, WorkspaceError
+from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
 from outcrop_schemas.protocol import ToolCall, WindowSettings
-from outcrop_specialists.context.skills import find_skills
-from outcrop_specialists.guard.kernel import hide_from_others
 from outcrop_specialists.roles import get_role
 from outcrop_specialists.views import OF_THE_WORK, StateField, seen
 
 _NAME_CHARS, _LEAST_SECONDS = 200, 0.1
 _log = logging.getLogger(__name__)
-LOCAL = "local"
 # Who plays the lead's own two data tools: a process of the lead's, without an agent.
 LEAD_HANDS = "lead"
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What several runs of one process share."""
-
-    workspace: Workspace
-    models: ModelTable
-    places: Places
-    starts: asyncio.Semaphore
-    governor: RateGovernor
-    launcher: Launcher
-    proof: IsolationProof
-    hands: Hands
-    budget: Budget
-    terms: Terms
-    skills: Mapping[str, str]
-    """Name and description of each skill of the workspace."""
-
-    problems: Sequence[str]
-    """Why other folders of skills are none."""
-
-    backend: str
-    """Where specialists are started."""
-
-    telemetry: Telemetry
-
-    @property
-    def is_local(self) -> bool:
-        """Whether that is this machine."""
-        return self.backend == LOCAL
-
-    packages: PackageStore
-    """What was installed for specialists of this workspace."""
-
-    @classmethod
-    @asynccontextmanager
-    async def opened(
-        cls,
-        workspace: Workspace,
-        models: ModelTable,
-        workers: int | None,
-        model_calls: int,
-        launcher: Launcher | str = "auto",
-        budget: Budget | None = None,
-        terms: Terms | None = None,
-        backend: str = LOCAL,
-        providers: Providers | None = None,
-    ) -> AsyncIterator[Shared]:
-        """Hold the workspace, with places for `workers` specialists and `model_calls` model calls at a time.
-
-        `launcher` is one of your own, or `auto`, `nursery` or `cold`. `budget` is that of the models' settings where
-        none is given, `terms` their prices. `backend` says where specialists are started: `local`, or `dask:ADDRESS`
-        of a cluster, which then says how many, up to `workers` where that is given. `providers` are an application's
-        own for telemetry. Raises UsageError, WorkspaceError, ClusterError.
-        """
-        settings = models.settings
-        budget = budget or Budget(Ceiling(settings.budget_usd, settings.budget_tokens))
-        terms = terms or Terms(settings.price_list(), models.is_free)
-        check_prices(budget.ceiling, terms.prices, models.paid_names())
-        check_installed(settings.mcp)
-        if workers is not None and workers < 1:
-            raise UsageError(f"workers must be at least 1, not {workers}")
-        async with AsyncExitStack() as stack:
-            telemetry = open_telemetry(settings, providers)
-            stack.push_async_callback(telemetry.close)
-            workspace.hold()
-            stack.callback(workspace.release)
-            if backend == LOCAL:
-                taken = choose_launcher(launcher, workspace.home / "cache")
-                stack.push_async_callback(taken.close)
-                places = Places(workers or settings.workers)
-            else:
-                from outcrop.cluster.dask import open_backend
-
-                taken = cluster = await stack.enter_async_context(open_backend(backend, workspace, settings, launcher))
-                places = cluster.places(workers)
-            proof = IsolationProof(workspace, taken, wraps=settings.bubblewrap)
-            stack.push_async_callback(proof.close)
-            # Whoever holds a key must not be readable for what runs under the same user.
-            hide_from_others()
-            found, problems = find_skills(workspace.folder)
-            hands = Hands(places.most)
-            stack.callback(hands.close)
-            stack.push_async_callback(models.close)
-            yield cls(
-                workspace,
-                models,
-                places,
-                asyncio.Semaphore(limits.STARTS_AT_A_TIME),
-                RateGovernor(model_calls),
-                taken,
-                proof,
-                hands,
-                budget,
-                terms,
-                {skill.name: skill.description for skill in found},
-                problems,
-                backend,
-                telemetry,
-                PackageStore(workspace.home),
-            )
 
 
 class Desk:
@@ -201,7 +85,7 @@ class Desk:
                 self.note,
                 self.watcher,
                 on_gap,
-                is_local=shared.backend == LOCAL,
+                is_local=shared.is_local,
             ),
             self.watcher,
             self.spans,
@@ -336,7 +220,7 @@ class Desk:
             # Before its own time begins: a server may take long to start.
             order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
         while True:
-            async with self._place(order.until) as on_launched:
+            async with self.shared.place(self.spans, order.until) as on_launched:
                 if order.until is not None:
                     left = max(_LEAST_SECONDS, order.until - time.monotonic())
                     order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
@@ -344,7 +228,7 @@ class Desk:
                 services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
                 work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
                 with self._requests.heard_for(work):
-                    outcome = await self._see_through(work)
+                    outcome = await see_through(work)
             if work.installed:
                 order = resumed(order, outcome, work.installed)
                 continue
@@ -371,9 +255,9 @@ class Desk:
             timeout_seconds=timeout,
         )
         while True:
-            async with self._place() as on_launched:
+            async with self.shared.place(self.spans) as on_launched:
                 work = DispatchWork(order, new_dispatch_id(0), self._services, on_launched)
-                outcome = await self._see_through(work)
+                outcome = await see_through(work)
             if not work.is_lost or len(order.lost) + 1 >= limits.LOST_NODES:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))
@@ -381,41 +265,6 @@ class Desk:
     async def note(self, kind: str, body: Mapping[str, Any]) -> Entry:
         """Record an event; its place in the journal. Raises JournalError."""
         return await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
-
-    @asynccontextmanager
-    async def _place(self, until: float | None = None) -> AsyncIterator[Callable[[], None]]:
-        """A free place, and then a turn to start, which ends when the function that is given is called.
-
-        Few start at a time: two hundred at once would each take so long that none is there in time. Raises
-        PoolBusyError where there is none by that time.
-        """
-        within = None if until is None else until - time.monotonic()
-        try:
-            with self.spans.waiting():
-                async with asyncio.timeout(within):
-                    await self.shared.places.acquire()
-        except TimeoutError:
-            raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
-        with ExitStack() as place:
-            place.callback(self.shared.places.release)
-            await self.shared.starts.acquire()
-            with ExitStack() as turn:
-                turn.callback(self.shared.starts.release)
-                yield turn.close
-
-    async def _see_through(self, work: DispatchWork) -> Outcome:
-        task = asyncio.create_task(work.run())
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            # A second cancellation must not leave the process behind either.
-            work.cancel()
-            while not task.done():
-                try:
-                    await asyncio.shield(task)
-                except asyncio.CancelledError:
-                    continue
-            raise
 
 
 def _told(isolation: IsolationSet) -> dict[str, Any]:

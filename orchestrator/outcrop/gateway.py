@@ -1,22 +1,19 @@
 """The model gateway: the only way to a model, for the lead and for every specialist.
 
-A specialist asks over an inherited socket; the answer comes from the `Model` of its role. Every exchange is recorded
-once, also one whose answer nobody used: a refusal after which another model was asked, a call that was cancelled.
-Time spent waiting (for money, for a turn, before another attempt) counts neither as silence nor against the limit of
-the dispatch.
+A specialist asks over an inherited socket, which is `channel.py`'s; the answer comes from the `Model` of its role.
+Every exchange is recorded once, also one whose answer nobody used: a refusal after which another model was asked, a
+call that was cancelled. Time spent waiting (for money, for a turn, before another attempt) counts neither as silence
+nor against the limit of the dispatch.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-
-from pydantic import ValidationError
 
 from outcrop.asking import Listening, asked
 from outcrop.blocks import BlockWriter
@@ -25,7 +22,6 @@ from outcrop.exchanges import UNUSED, WHOLE_RESULTS, ExchangeWriter
 from outcrop.fallback import Falling
 from outcrop.models import Model, ModelTable
 from outcrop.models.remote import HearsNothing, RemoteModel
-from outcrop.outside.servers import NOTHING, Offered
 from outcrop.pins import CurrentPins, check_pins, no_pins
 from outcrop.queue_clock import QueueClock as QueueClock
 from outcrop.rates import RateGovernor
@@ -34,18 +30,16 @@ from outcrop.room import Room
 from outcrop.runs import RunFolder
 from outcrop.telemetry import SILENT_RUN, SILENT_SPAN, RunSpans
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import JournalError, ModelError, OutsideError
+from outcrop_schemas.errors import JournalError, ModelError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, Usage
-from outcrop_schemas.protocol import TOLD, OutsideCall
 
-_CHARS_PER_TOKEN = 3
-# What a specialist may say about a request beside it.
-_ABOUT = ("tail_blocks", "purpose", WHOLE_RESULTS)
+# Where nobody has counted.
+CHARS_PER_TOKEN = 3
 _log = logging.getLogger(__name__)
 
 
 class Line:
-    """One agent's line to its model, and to the outside tools that it is offered: asks, records, counts."""
+    """One agent's line to its model: asks, records, counts."""
 
     def __init__(
         self,
@@ -54,10 +48,8 @@ class Line:
         role: str,
         clock: QueueClock,
         pins: CurrentPins,
-        outside: Offered = NOTHING,
     ) -> None:
         self._gateway, self._agent_id, self._role, self._clock, self._pins = gateway, agent_id, role, clock, pins
-        self._outside = outside
         self._writer = ExchangeWriter(gateway.folder.exchanges / f"{agent_id}.jsonl", gateway.blocks)
         self._asked_at, self._bytes_before = 0.0, 0
         self._falling = Falling(gateway.models, role, agent_id)
@@ -67,7 +59,7 @@ class Line:
         self._request_id: str | None = None
         self._is_out = False
         self._room = Room(gateway.models, role)
-        self._span, self._tools_told = SILENT_SPAN, 0
+        self._span = SILENT_SPAN
         self.usage = Usage()
         self.turns = 0
 
@@ -218,7 +210,7 @@ class Line:
                 self._goes_out(model, request)
                 response = await asked(model, model.name, request, HearsNothing())
             else:
-                async with self._gateway.governor.turn(self._role, model.name, new_bytes // _CHARS_PER_TOKEN) as turn:
+                async with self._gateway.governor.turn(self._role, model.name, new_bytes // CHARS_PER_TOKEN) as turn:
                     self._begin()
                     known, is_sent = None, True
                     self._goes_out(model, request)
@@ -263,59 +255,8 @@ class Line:
         self._clock.stop()
         self._asked_at = time.monotonic()
 
-    async def serve(self, end: socket.socket) -> None:
-        """Answer what comes over a specialist's channel until it closes."""
-        reader, writer = await asyncio.open_unix_connection(sock=end, limit=limits.MODEL_LINE_BYTES)
-        try:
-            while line := await reader.readline():
-                if line.startswith(TOLD):
-                    self._tool_told(line)
-                    continue
-                writer.write(wire.dumps(await self._answer(line)) + b"\n")
-                await writer.drain()
-        except (ConnectionError, ValueError, asyncio.LimitOverrunError):
-            # The specialist is gone, or sent a line beyond the limit: the channel ends, its outcome says the rest.
-            return
-        finally:
-            self._writer.close()
-            writer.close()
-
     def close(self) -> None:
         self._writer.close()
-
-    def _tool_told(self, line: bytes) -> None:
-        """A tool call in the specialist's process, for telemetry; nothing depends on it."""
-        self._tools_told += 1
-        if self._tools_told > limits.TELEMETRY_TOOLS:
-            return
-        try:
-            self._gateway.spans.tool_elsewhere(wire.loads(line)["span"])
-        except ValueError as error:
-            _log.debug("%s told of a tool call what is no JSON: %s", self._agent_id, error)
-
-    async def _answer(self, line: bytes) -> wire.Json:
-        number = None
-        try:
-            message = wire.loads(line)
-            number = message.get("id")
-            if "count_tokens" in message:
-                request = ModelRequest.model_validate(message["count_tokens"])
-                return {"id": number, "response": {"input_tokens": len(request.as_bytes()) // _CHARS_PER_TOKEN}}
-            if "outside" in message:
-                # Its time limit is its own, and it is part of the work: the clock of the dispatch goes on.
-                called = await self._outside.call(OutsideCall.model_validate(message["outside"]))
-                return {"id": number, "result": called.model_dump(mode="json")}
-            asked = {**message["request"], **{name: message[name] for name in _ABOUT if name in message}}
-            response = await self.create(ModelRequest.model_validate(asked))
-        except ModelError as error:
-            return _error(number, error.error_type, str(error), error.retryable)
-        except OutsideError as error:
-            return _error(number, error.kind, error.reason, False)
-        except JournalError as error:
-            return _error(number, "api_error", str(error), False)
-        except (ValidationError, ValueError, KeyError, AttributeError) as error:
-            return _error(number, "invalid_request_error", f"not a request of protocol 1: {error}", False)
-        return {"id": number, "response": response.model_dump(mode="json")}
 
 
 class Gateway:
@@ -342,11 +283,6 @@ class Gateway:
         role: str,
         clock: QueueClock | None = None,
         pins: CurrentPins = no_pins,
-        outside: Offered = NOTHING,
     ) -> Line:
         """A line for one agent. `pins` gives the facts that every request of it must carry."""
-        return Line(self, agent_id, role, clock or QueueClock(), pins, outside)
-
-
-def _error(number: object, kind: str, message: str, retryable: bool) -> wire.Json:
-    return {"id": number, "error": {"type": kind, "message": message, "retryable": retryable}}
+        return Line(self, agent_id, role, clock or QueueClock(), pins)

@@ -15,7 +15,7 @@ import psutil
 
 from outcrop import arguments
 from outcrop.background import FORKED, SyncFace
-from outcrop.desk import LOCAL, Desk, Shared
+from outcrop.desk import Desk
 from outcrop.draining import UnderWay, on_signals
 from outcrop.events import Event, Watcher, both, nobody
 from outcrop.gaps.deciding import OnGap
@@ -30,6 +30,7 @@ from outcrop.places import Places
 from outcrop.records import read
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.shared import LOCAL, Shared
 from outcrop.statistics import Call, Statistics
 from outcrop.telemetry import Providers, Workflow
 from outcrop.workspace import Workspace

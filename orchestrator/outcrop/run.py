@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from outcrop import figures
 from outcrop.attaching import read_attachments, to_attach
 from outcrop.background import BackgroundLoop
-from outcrop.desk import LOCAL, Desk, Shared
+from outcrop.desk import Desk
 from outcrop.events import LeadTurn, Watcher, nobody
 from outcrop.gaps.deciding import OnGap
 from outcrop.gateway import Line
@@ -28,6 +28,7 @@ from outcrop.outside.config import told_of as servers_block
 from outcrop.pins import Pins, read_pins
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.shared import LOCAL, Shared
 from outcrop.telemetry import Providers
 from outcrop.text import shorten
 from outcrop.workspace import Workspace

@@ -1159,14 +1159,14 @@ LIMITS: tuple[Limit, ...] = (
         "memory of a dispatch",
         DISPATCH_MEMORY_BYTES,
         "bytes",
-        "outcrop.dispatch",
+        "outcrop.starting",
         "RLIMIT_DATA of each process; resident memory of all together, looked at every half second: status failed",
     ),
     Limit(
         "processes of a dispatch",
         DISPATCH_PROCESSES,
         "processes",
-        "outcrop.dispatch",
+        "outcrop.starting",
         "looked at every half second: status failed",
     ),
     Limit(
@@ -1242,7 +1242,7 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.cluster.dask",
         "however many threads its nodes have; fewer with --workers",
     ),
-    Limit("starts", STARTS_AT_A_TIME, "at a time", "outcrop.desk", "others wait; no time of theirs is counted"),
+    Limit("starts", STARTS_AT_A_TIME, "at a time", "outcrop.shared", "others wait; no time of theirs is counted"),
     Limit("results in hand", RESULTS_IN_HAND, "at a time", "outcrop.hands", "capped and spilled one after the other"),
     Limit("stdout of a specialist", STDOUT_BYTES, "bytes", "outcrop.reader", "status output_limit"),
     Limit("one stream line", STREAM_LINE_BYTES, "bytes", "outcrop.stream", "a longer line is skipped and counted"),
@@ -1292,7 +1292,7 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("texts of a step", REPLAY_PIECES, "entries", "outcrop.stepping", "the number of others is told"),
     Limit("progress decoded", PROGRESS_PER_SECOND, "lines a second", "outcrop.stream", "others are passed over"),
-    Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.gateway", "a longer one ends the channel"),
+    Limit("one model message", MODEL_LINE_BYTES, "bytes", "outcrop.channel", "a longer one ends the channel"),
     Limit(
         "tokens of one turn", MODEL_OUTPUT_TOKENS, "tokens", "outcrop.settings", "max_tokens where nothing else is said"
     ),
@@ -1419,7 +1419,7 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.telemetry.exporting",
         "what is left then is lost, and that is said",
     ),
-    Limit("tool spans of one agent", TELEMETRY_TOOLS, "spans", "outcrop.gateway", "further ones are not told"),
+    Limit("tool spans of one agent", TELEMETRY_TOOLS, "spans", "outcrop.channel", "further ones are not told"),
     Limit("names in telemetry", TELEMETRY_NAME_CHARS, "characters", "outcrop.telemetry.names", "longer ones are cut"),
     Limit(
         "content of one attribute in telemetry",

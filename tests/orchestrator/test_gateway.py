@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from outcrop import Run, ScriptedModel
+from outcrop.channel import Channel
 from outcrop.exchanges import read_exchanges
 from outcrop.gateway import Gateway, QueueClock
 from outcrop.models import ModelTable
@@ -33,7 +34,7 @@ async def channel(tmp_path: Path) -> AsyncIterator[Any]:
     model = ScriptedModel([turn(text="one", turn_id="m1"), turn(text="two", turn_id="m2")])
     gateway = Gateway(ModelTable(model), RunFolder(tmp_path), RateGovernor(1))
     ours, theirs = socket.socketpair()
-    serving = asyncio.create_task(gateway.line("d1", "analytics").serve(ours))
+    serving = asyncio.create_task(Channel("d1", gateway.line("d1", "analytics")).serve(ours))
     reader, writer = await asyncio.open_unix_connection(sock=theirs)
 
     async def ask(line: bytes) -> Any:

@@ -15,7 +15,6 @@ import pytest
 
 from outcrop import Run, ScriptedModel
 from outcrop.batch import Batch
-from outcrop.desk import Shared
 from outcrop.models import ModelTable
 from outcrop.models.scripted import turn
 from outcrop.plans.extraction import extract
@@ -26,6 +25,7 @@ from outcrop.recovery import open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder, all_runs
 from outcrop.settings import RoleSettings, Settings
+from outcrop.shared import Shared
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import PlanError, PlanMismatchError, UsageError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolResultBlock
@@ -260,7 +260,8 @@ async def test_a_call_that_fails_holds_up_only_what_needs_it(finished: RunFolder
     assert "c3 (summarize) needs a file of c2" in told
 
 
-async def test_files_are_put_in_the_place_of_the_inputs_that_they_fit(workspace: Path) -> None:
+async def joined(workspace: Path) -> Plan:
+    """The plan of a run that joined two files and summarised what came of it."""
     write(workspace / "assays.csv", ROWS)
     write(workspace / "rocks.csv", [("granite", 2.7), ("schist", 2.8)], "rock,density\n")
     merge = {"path": "assays.csv", "right_path": "rocks.csv", "on": ["rock"], "cardinality": "many_to_one"}
@@ -270,8 +271,11 @@ async def test_files_are_put_in_the_place_of_the_inputs_that_they_fit(workspace:
         lambda request: turn(("summarize", {"path": made(request), "columns": ["density"]}), turn_id="a2"),
         done("joined"),
     ]
-    folder = await run(workspace, {"lead": lead, "analytics": work}, ["assays.csv", "rocks.csv"])
-    plan = await exported(folder)
+    return await exported(await run(workspace, {"lead": lead, "analytics": work}, ["assays.csv", "rocks.csv"]))
+
+
+async def test_files_are_put_in_the_place_of_the_inputs_that_they_fit(workspace: Path) -> None:
+    plan = await joined(workspace)
     assert [[column.name for column in one.columns] for one in plan.inputs] == [["rock"], ["rock", "density"]]
     write(workspace / "a2.csv", OTHER)
     write(workspace / "r2.csv", [("granite", 3.0), ("schist", 1.0)], "rock,density\n")
@@ -284,16 +288,7 @@ async def test_files_are_put_in_the_place_of_the_inputs_that_they_fit(workspace:
 
 
 async def test_a_mapping_may_name_the_file_that_it_is_for(workspace: Path) -> None:
-    write(workspace / "assays.csv", ROWS)
-    write(workspace / "rocks.csv", [("granite", 2.7), ("schist", 2.8)], "rock,density\n")
-    merge = {"path": "assays.csv", "right_path": "rocks.csv", "on": ["rock"], "cardinality": "many_to_one"}
-    lead = [turn(dispatch("analytics", "join", "assays.csv", "rocks.csv"), turn_id="l1"), done("answered")]
-    work = [
-        turn(("merge_datasets", merge), turn_id="a1"),
-        lambda request: turn(("summarize", {"path": made(request), "columns": ["density"]}), turn_id="a2"),
-        done("joined"),
-    ]
-    plan = await exported(await run(workspace, {"lead": lead, "analytics": work}, ["assays.csv", "rocks.csv"]))
+    plan = await joined(workspace)
     (workspace / "sub").mkdir()
     write(workspace / "a:2.csv", OTHER, "sample,unit,Au_ppm,Cu_ppm\n")
     write(workspace / "sub" / "r2.csv", [("granite", 3.0), ("schist", 1.0)], "formation,density\n")

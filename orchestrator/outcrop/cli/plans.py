@@ -11,12 +11,12 @@ from outcrop.cli.boundary import GOOD, Cancelled, run_async
 from outcrop.cli.output import report_run, say, say_json, warn
 from outcrop.cli.records import open_named
 from outcrop.cli.work import pairs, status
-from outcrop.desk import LOCAL
 from outcrop.plans.files import plan_text, read_plan, write_plan
 from outcrop.plans.following import Follow, without_model
 from outcrop.plans.inspecting import export
 from outcrop.recovery import open_run
 from outcrop.settings import Settings
+from outcrop.shared import LOCAL
 from outcrop.view import progress_view
 from outcrop.workspace import Workspace
 from outcrop_schemas.errors import PlanMismatchError, UsageError

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from outcrop.budget import Budget, Ceiling
-from outcrop.desk import Desk, Shared
+from outcrop.desk import Desk
 from outcrop.draining import UnderWay
 from outcrop.events import Watcher, nobody
 from outcrop.ledger import check_prices
@@ -38,6 +38,7 @@ from outcrop.mcp_server.catalogue import (
 from outcrop.models import ModelTable
 from outcrop.run import Run
 from outcrop.settings import Settings
+from outcrop.shared import Shared
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ArgumentError

@@ -16,10 +16,10 @@ from outcrop_schemas.protocol import OutsideAnswer, OutsideCall, OutsideTool
 from outcrop_specialists.context.store import Store
 
 if TYPE_CHECKING:
-    from outcrop.desk import Shared
     from outcrop.outside.launch import Ground
     from outcrop.outside.server import Note, OutsideServer
     from outcrop.runs import RunFolder
+    from outcrop.shared import Shared
 
 NETWORK_DENIED = "network_denied"
 

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outcrop.desk import LOCAL, Shared
 from outcrop.events import Watcher, nobody
 from outcrop.launching import Launcher
 from outcrop.models import OFFLINE, ModelTable
@@ -18,6 +17,7 @@ from outcrop.plans.inspecting import looking
 from outcrop.run import Run
 from outcrop.runs import RunFolder
 from outcrop.settings import Settings
+from outcrop.shared import LOCAL, Shared
 from outcrop.text import shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits

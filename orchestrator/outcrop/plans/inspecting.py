@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from outcrop.about import hashes
-from outcrop.desk import Desk, Shared
+from outcrop.desk import Desk
 from outcrop.journal import Journal
 from outcrop.plans.extraction import Extracted, extract
 from outcrop.recovery import RunRecord
 from outcrop.runs import new_run
+from outcrop.shared import Shared
 from outcrop_schemas.errors import DataError, OutcropError
 from outcrop_schemas.outcome import Outcome
 from outcrop_schemas.plan import Plan, PlanColumn, PlanInput
