@@ -15,14 +15,15 @@ from outcrop.chat.made import made_in
 from outcrop.chat.research import seen, tables_of
 from outcrop.chat.sight import Sight
 from outcrop.hands import Hands
+from outcrop.own_tools import OwnTool, called
 from outcrop.runs import RunFolder
 from outcrop.telemetry import SILENT_RUN, RunSpans
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ArgumentError, OutcropError, UnknownNameError
+from outcrop_schemas.errors import ArgumentError, UnknownNameError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import RunOutcome
-from outcrop_specialists.completion import checked, error_text
+from outcrop_specialists.completion import checked
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.window import READ_RESULT, result_chars
 from outcrop_specialists.toolbox import bounded, read_page
@@ -113,7 +114,7 @@ class ChatToolbox:
         self._workspace, self._sight, self._sources, self._store = workspace, sight, sources, store
         self._note, self._researches, self._window_tokens = note, researches, window_tokens
         self._runs, self._begun, self._hands = runs, 0, hands
-        self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[dict[str, Any] | str]]] = {
+        self._tools: dict[str, OwnTool[dict[str, Any] | str]] = {
             DATA_TOOLS[0]: self._looks(DATA_TOOLS[0]),
             DATA_TOOLS[1]: self._looks(DATA_TOOLS[1]),
             DATA_TOOLS[2]: self._summarise,
@@ -134,15 +135,7 @@ class ChatToolbox:
         return content
 
     async def _called(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
-        try:
-            tool = self._tools.get(name)
-            if tool is None:
-                raise UnknownNameError("tool", name, known=self._tools)
-            found = await tool(arguments, call_id)
-        except OutcropError as error:
-            content = error_text(error.kind, str(error), field=getattr(error, "field", None))
-            await self._note(CHAT_TOOL, {"call_id": call_id, "name": name, "content": content, "is_error": True})
-            raise
+        found = await called(self._tools, name, arguments, call_id, self._note, CHAT_TOOL)
         text = found if isinstance(found, str) else wire.dumps(found).decode()
         content = text if isinstance(found, str) else bounded(text, self._store, result_chars(self._window_tokens))
         await self._note(CHAT_TOOL, {"call_id": call_id, "name": name, "content": content})

@@ -14,13 +14,14 @@ from outcrop.desk import Desk
 from outcrop.hypotheses import HYPOTHESIS, Hypotheses, HypothesisArguments
 from outcrop.lead.roster import roster as roster
 from outcrop.memory import Memory
+from outcrop.own_tools import OwnTool, called
 from outcrop.pins import PIN, Pins
 from outcrop_schemas import limits, wire
-from outcrop_schemas.errors import ArgumentError, DataError, OutcropError, UnknownNameError
+from outcrop_schemas.errors import ArgumentError, DataError
 from outcrop_schemas.messages import ToolSchema
 from outcrop_schemas.outcome import Outcome
 from outcrop_schemas.protocol import Offering, WindowSettings
-from outcrop_specialists.completion import checked, error_text
+from outcrop_specialists.completion import checked
 from outcrop_specialists.context.checkpoint import CHECKPOINT
 from outcrop_specialists.context.skills import READ_SKILL
 from outcrop_specialists.context.store import Store
@@ -147,7 +148,7 @@ class LeadToolbox:
         self._told, self._window_tokens = window.tools, window.tokens
         self.outcomes: list[Outcome] = []
         self.hypotheses = Hypotheses()
-        self._tools: dict[str, Callable[[dict[str, Any], str], Awaitable[str]]] = {
+        self._tools: dict[str, OwnTool[str]] = {
             "dispatch": self._dispatch,
             PIN: self._pin,
             HYPOTHESIS.name: self._hypothesis,
@@ -162,20 +163,9 @@ class LeadToolbox:
 
     async def call(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
         with self._desk.spans.tool(name, call_id, arguments) as span:
-            content = await self._called(name, arguments, call_id)
+            content = await called(self._tools, name, arguments, call_id, self._desk.note, "lead_tool")
             span.returned(content)
         return content
-
-    async def _called(self, name: str, arguments: dict[str, Any], call_id: str) -> str:
-        try:
-            tool = self._tools.get(name)
-            if tool is None:
-                raise UnknownNameError("tool", name, known=self._tools)
-            return await tool(arguments, call_id)
-        except OutcropError as error:
-            content = error_text(error.kind, str(error), field=getattr(error, "field", None))
-            await self._desk.note("lead_tool", {"call_id": call_id, "name": name, "content": content, "is_error": True})
-            raise
 
     async def _dispatch(self, arguments: dict[str, Any], call_id: str) -> str:
         asked = checked(DispatchArguments, arguments)
