@@ -99,13 +99,7 @@ def bars(amounts: Mapping[str, int], whole: int, width: int = 40) -> list[str]:
 def report_run(outcome: RunOutcome) -> None:
     """What was found, which files there are, what could not be done, where the record is."""
     say(f"\n{outcome.status.upper()}: {outcome.summary}" if outcome.summary else f"\n{outcome.status.upper()}")
-    for title, entries in (
-        ("Found", outcome.findings),
-        ("Could not be done", outcome.blockers),
-        ("Errors", outcome.errors),
-        ("Warnings", outcome.warnings),
-        ("Recommended", outcome.recommendations),
-    ):
+    for title, entries in lists_of(outcome):
         section(title, entries)
     section("Hypotheses", map(hypothesis_lines, outcome.hypotheses))
     if outcome.figures:
@@ -115,6 +109,17 @@ def report_run(outcome: RunOutcome) -> None:
     section("Files", [_file(artifact) for artifact in outcome.artifacts])
     say(f"\nRecord: {outcome.run_folder}")
     say_report(Path(outcome.run_folder))
+
+
+def lists_of(outcome: RunOutcome) -> list[tuple[str, list[str]]]:
+    """What is told in lists, with the titles that a person sees."""
+    return [
+        ("Found", outcome.findings),
+        ("Could not be done", outcome.blockers),
+        ("Errors", outcome.errors),
+        ("Warnings", outcome.warnings),
+        ("Recommended", outcome.recommendations),
+    ]
 
 
 def say_report(run_folder: Path, label: str = "Report: ") -> None:

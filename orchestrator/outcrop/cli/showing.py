@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outcrop.cli.output import hypothesis_lines, one_line, size, spending_lines, verdicts
+from outcrop.cli.output import hypothesis_lines, lists_of, one_line, size, spending_lines, verdicts
 from outcrop.cli.tree import Node
 from outcrop.gaps.record import gap_lines
 from outcrop.hypotheses import hypotheses_of
@@ -186,11 +186,7 @@ def _answer(root: Node, outcome: RunOutcome) -> None:
         status=outcome.status,
     )
     for title, entries in (
-        ("Found", outcome.findings),
-        ("Could not be done", outcome.blockers),
-        ("Errors", outcome.errors),
-        ("Warnings", outcome.warnings),
-        ("Recommended", outcome.recommendations),
+        *lists_of(outcome),
         ("Figures", verdicts(outcome) if outcome.figures else []),
         ("Files", [file_line(artifact) for artifact in outcome.artifacts]),
     ):

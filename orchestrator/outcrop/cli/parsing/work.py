@@ -7,6 +7,14 @@ from outcrop.cli.parsing.shared import Commands, attach, backend, command, mappi
 
 
 def add(commands: Commands) -> None:
+    _run(commands)
+    _pins(commands)
+    _memory(commands)
+    _dispatch(commands)
+    _batch(commands)
+
+
+def _run(commands: Commands) -> None:
     run = command(commands, "run", "work:run", "answer a research objective about tables")
     run.add_argument(
         "objective", nargs="?", metavar="OBJECTIVE", help="what to find out, in plain words; - reads it from stdin"
@@ -24,19 +32,24 @@ def add(commands: Commands) -> None:
     run.add_argument(
         "--pin", action="append", default=[], metavar="KEY=VALUE", help="a fact to keep word for word in every request"
     )
-
     attach(run)
 
+
+def _pins(commands: Commands) -> None:
     pins = command(commands, "pins", "work:pins", "list or change the facts that hold for every run in this workspace")
     pins.add_argument("pin", nargs="*", metavar="KEY=VALUE", help="pin these; nothing lists what is pinned")
     pins.add_argument("--remove", action="append", default=[], metavar="KEY", help="unpin")
     workspace(pins)
 
+
+def _memory(commands: Commands) -> None:
     memory = command(commands, "memory", "work:memory", "list, add or forget facts that are kept across runs")
     memory.add_argument("fact", nargs="*", metavar="FACT", help="remember these; nothing lists what is remembered")
     memory.add_argument("--forget", action="append", default=[], metavar="ID", help="forget the fact of this id")
     workspace(memory)
 
+
+def _dispatch(commands: Commands) -> None:
     dispatch = command(
         commands, "dispatch", "work:dispatch", "have one specialist, or COMMAND after --, do one piece of work"
     )
@@ -72,6 +85,8 @@ def add(commands: Commands) -> None:
     )
     backend(dispatch)
 
+
+def _batch(commands: Commands) -> None:
     batch = command(commands, "batch", "work:batch", "run many objectives: a line of JSON, a CSV row or a file each")
     batch.add_argument(
         "jobs",
