@@ -20,6 +20,7 @@ from outcrop_specialists.brief import EARLIER
 from outcrop_specialists.context import fact_choice, facts
 from outcrop_specialists.context.pairing import seam
 from outcrop_specialists.context.projection import files_in, projected
+from outcrop_specialists.context.segments import text_of
 from outcrop_specialists.context.store import Store
 from outcrop_specialists.context.summary import KEPT, MEASURED, extract
 from outcrop_specialists.context.tokens import tokens_of_text
@@ -178,7 +179,7 @@ class Compactor:
         # A result may yet be cut (`shrinking.py`): nothing is taken for shown because of one.
         blocks = [block for message in kept for block in message.content if not isinstance(block, ToolResultBlock)]
         told = {fact for block in blocks for fact in self._facts_of(block)}
-        still = [summary, *task, *map(_text, blocks)]
+        still = [summary, *task, *map(text_of, blocks)]
         where = f"; all of them: read_result {handle}" if handle else ""
         parts = [f"{EARLIER} ({gone} turns are no longer shown{where}):\n{summary}"]
         lost = facts.lost([fact for fact in self._said if fact not in told], *still)
@@ -264,21 +265,13 @@ _GONE = re.compile(rf"{EARLIER} \((\d+) turns")
 
 def tokens_of(messages: Sequence[Message]) -> int:
     """Tokens of messages, estimated."""
-    return sum(tokens_of_text("\n".join(map(_text, message.content))) for message in messages)
+    return sum(tokens_of_text("\n".join(map(text_of, message.content))) for message in messages)
 
 
 def _turns_gone(before: str | None) -> int:
     """How many turns an earlier summary stands for."""
     found = _GONE.match(before or "")
     return int(found[1]) if found else 0
-
-
-def _text(block: Block) -> str:
-    if isinstance(block, TextBlock):
-        return block.text
-    if isinstance(block, ToolResultBlock):
-        return block.content
-    return wire.dumps(block.model_dump(mode="json", exclude_none=True)).decode()
 
 
 def _renew(known: dict[str, None], found: Sequence[str]) -> None:

@@ -52,7 +52,7 @@ def pieces(request: ModelRequest) -> Iterator[tuple[Segment, str]]:
     yield "system", request.system
     for message in request.messages:
         for block in message.content:
-            yield _segment(message.role, block), _text(block)
+            yield _segment(message.role, block), text_of(block)
 
 
 def estimated(request: ModelRequest) -> dict[Segment, int]:
@@ -84,7 +84,8 @@ def _segment(role: str, block: Block) -> Segment:
     return "conversation"
 
 
-def _text(block: Block) -> str:
+def text_of(block: Block) -> str:
+    """What a model reads of a block."""
     if isinstance(block, TextBlock):
         return block.text
     if isinstance(block, ToolResultBlock):

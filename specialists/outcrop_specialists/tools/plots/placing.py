@@ -9,7 +9,7 @@ from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import numeric
 from outcrop_specialists.tools.plots import figures
 from outcrop_specialists.tools.plots.censored import Beyond, beyond, counts
-from outcrop_specialists.tools.plots.colouring import Colouring, Scale, colouring
+from outcrop_specialists.tools.plots.colouring import NO_GROUP, Colouring, Groups, Scale, colouring
 from outcrop_specialists.tools.plots.points import SMALL_MARKS_FROM
 
 if TYPE_CHECKING:
@@ -82,6 +82,21 @@ def place(table: Table, x: str, y: str, *, log_x: bool = False, log_y: bool = Fa
         raise ArgumentError("x", f"{table.path.name}: no row can be drawn at {x!r} and {y!r}: {reasons(left_out)}")
     found = tuple(beyond(table, name, field).of_rows(rows) for name, field in ((x, "x"), (y, "y")))
     return Placed(across[rows], up[rows], rows, left_out, found)
+
+
+def drawable(values: Vector, groups: Groups | None, *, log: bool) -> tuple[Vector, dict[str, int]]:
+    """The rows with a group and a value that can be drawn (if need be on a logarithmic axis); the others, by reason."""
+    import numpy
+
+    has_value = numpy.isfinite(values)
+    has_logarithm = values > 0 if log else numpy.ones_like(has_value)
+    has_group = groups.codes != NO_GROUP if groups else numpy.ones_like(has_value)
+    left_out = {
+        "missing": int((~has_value).sum()),
+        "not_positive": int((has_value & ~has_logarithm).sum()),
+        "without a group": int((has_value & has_logarithm & ~has_group).sum()),
+    }
+    return has_value & has_logarithm & has_group, counted(left_out)
 
 
 def counted(left_out: dict[str, int]) -> dict[str, int]:

@@ -14,8 +14,8 @@ from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, Too
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
 from outcrop_specialists.tools.plots.censored import Beyond, beyond, counts, draw_limits
-from outcrop_specialists.tools.plots.colouring import NO_GROUP, Groups, grouping
-from outcrop_specialists.tools.plots.placing import counted, reasons
+from outcrop_specialists.tools.plots.colouring import Groups, grouping
+from outcrop_specialists.tools.plots.placing import drawable, reasons
 from outcrop_specialists.tools.statistics import bounded
 
 if TYPE_CHECKING:
@@ -46,24 +46,12 @@ class Arguments(ToolArguments):
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     """Raises ArgumentError for a column that is not numeric or has no value to draw."""
-    import numpy
-
     table = read_table(context, arguments.path)
     name = find_column(table, arguments.column, "column")
     by = None if arguments.by is None else find_column(table, arguments.by, "by")
     values = numeric(table, name, "column").to_numpy()
-    has_value = numpy.isfinite(values)
-    has_logarithm = values > 0 if arguments.log else numpy.ones_like(has_value)
     groups = grouping(table, by) if by else None
-    has_group = groups.codes != NO_GROUP if groups else numpy.ones_like(has_value)
-    rows = has_value & has_logarithm & has_group
-    left_out = counted(
-        {
-            "missing": int((~has_value).sum()),
-            "not_positive": int((has_value & ~has_logarithm).sum()),
-            "without a group": int((has_value & has_logarithm & ~has_group).sum()),
-        }
-    )
+    rows, left_out = drawable(values, groups, log=arguments.log)
     if not rows.any():
         raise ArgumentError("column", f"{table.path.name}: no value of {name!r} can be drawn: {reasons(left_out)}")
     found = beyond(table, name)

@@ -14,8 +14,8 @@ from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.plots import figures
-from outcrop_specialists.tools.plots.colouring import NO_GROUP, Groups, grouping
-from outcrop_specialists.tools.plots.placing import counted, reasons
+from outcrop_specialists.tools.plots.colouring import Groups, grouping
+from outcrop_specialists.tools.plots.placing import drawable, reasons
 from outcrop_specialists.tools.plots.points import add_legend, marker_of
 
 if TYPE_CHECKING:
@@ -52,18 +52,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     name = find_column(table, arguments.column, "column")
     by = None if arguments.by is None else find_column(table, arguments.by, "by")
     values, below = _values(table, name)
-    has_value = numpy.isfinite(values)
-    has_logarithm = values > 0 if arguments.log else numpy.ones_like(has_value)
     groups = grouping(table, by) if by else None
-    has_group = groups.codes != NO_GROUP if groups else numpy.ones_like(has_value)
-    rows = has_value & has_logarithm & has_group
-    left_out = counted(
-        {
-            "missing": int((~has_value).sum()),
-            "not_positive": int((has_value & ~has_logarithm).sum()),
-            "without a group": int((has_value & has_logarithm & ~has_group).sum()),
-        }
-    )
+    rows, left_out = drawable(values, groups, log=arguments.log)
     if rows.sum() < 3:
         raise ArgumentError(
             "column", f"{table.path.name}: fewer than 3 values of {name!r} can be drawn: {reasons(left_out)}"
