@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import psutil
 
+# For the program of a specialist: leaves a process behind that nothing of its own leads to.
+DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for number in (0, 1, 2):
+            os.close(number)
+        time.sleep(300)
+    os._exit(0)
+"""
+
 
 def name_of(process: psutil.Process) -> str:
     """Its name; nothing where it ended."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 import pytest
+from processes import DAEMON
 
 from outcrop import Pool
 from outcrop.launching import LaunchSpec
@@ -31,15 +32,9 @@ from outcrop_schemas import limits
 SLACK_SECONDS = 0.0 if "OUTCROP_LONG" in os.environ else 10.0
 Program = Callable[[str], list[str]]
 
-STUBBORN = """
+STUBBORN = f"""
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        for number in (0, 1, 2):
-            os.close(number)
-        time.sleep(300)
-    os._exit(0)
+{DAEMON}
 say(type="progress")
 time.sleep(300)
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from processes import is_alive
+from processes import DAEMON, is_alive
 
 from outcrop import Pool
 from outcrop.launching import LaunchSpec
@@ -23,15 +23,6 @@ from outcrop.launching.cold import ColdLauncher
 from outcrop.launching.supervised import SupervisedChild
 
 IS_LONG = "OUTCROP_LONG" in os.environ
-DAEMON = """
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        for number in (0, 1, 2):
-            os.close(number)
-        time.sleep(300)
-    os._exit(0)
-"""
 
 
 def marked(mark: str) -> list[psutil.Process]:

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from servers.messages_api import MessagesApi
-from servers.turns import Answer, answer, call, in_turn
+from servers.turns import answer, call
 
 from outcrop import Pool
 
 from .conftest import BAD
 
 DONE = answer(call("complete", status="success", summary="done", results={}))
-
-
-@pytest.fixture
-def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., MessagesApi]]:
-    running: list[MessagesApi] = []
-
-    def start(*turns: Answer) -> MessagesApi:
-        api = MessagesApi(in_turn(*turns)).__enter__()
-        running.append(api)
-        for name, value in api.environment().items():
-            monkeypatch.setenv(name, value)
-        return api
-
-    yield start
-    for api in running:
-        api.__exit__(None, None, None)
 
 
 @pytest.mark.parametrize("offering", ["all", "select", "api"])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from turns_of_work import called, said, says_nothing, shown_in
 
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import ModelError
@@ -35,18 +36,6 @@ FACTS = [
     "The tonnage is 1.24e6 t at 2.71 t/m3.",
     "Do not contact the client before Monday.",
 ]
-
-
-def said(who: str, *texts: str) -> Message:
-    return Message(role=who, content=[TextBlock(text=text) for text in texts])  # type: ignore[arg-type]
-
-
-def called(number: int, text: str, result: str) -> list[Message]:
-    use = ToolUseBlock(id=f"t{number}", name="summarize", input={"columns": [f"c{number}"]})
-    return [
-        Message(role="assistant", content=[TextBlock(text=text), use]),
-        Message(role="user", content=[ToolResultBlock(tool_use_id=use.id, content=result)]),
-    ]
 
 
 def corpus(chance: random.Random) -> tuple[list[list[Message]], list[str], list[str]]:
@@ -227,18 +216,6 @@ async def ten_times(texts: Sequence[str], filler: int, summarise: Any, tmp_path:
         if number % 12 == 3:
             messages = await compactor.compacted(messages, keep=2) or messages
     return shown_in(messages)
-
-
-def shown_in(messages: Sequence[Message]) -> str:
-    return "\n".join(
-        block.text if isinstance(block, TextBlock) else getattr(block, "content", "")
-        for message in messages
-        for block in message.content
-    )
-
-
-async def says_nothing(*_: object) -> str:
-    return "The work went well so far."
 
 
 @pytest.mark.parametrize("filler", [1, 4, 20])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from turns_of_work import called, said, says_nothing, shown_in
 
 from outcrop_schemas import limits, wire
-from outcrop_schemas.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
+from outcrop_schemas.messages import ToolResultBlock
 from outcrop_specialists.context.compaction import Compactor, Window
 from outcrop_specialists.context.store import Store
 
@@ -20,30 +21,6 @@ FACTS = [
     "The report goes to results/final_report.csv.",
     "Do not contact the client before Monday.",
 ]
-
-
-def said(who: str, *texts: str) -> Message:
-    return Message(role=who, content=[TextBlock(text=text) for text in texts])  # type: ignore[arg-type]
-
-
-def called(number: int, text: str, result: str) -> list[Message]:
-    use = ToolUseBlock(id=f"t{number}", name="summarize", input={"columns": [f"c{number}"]})
-    return [
-        Message(role="assistant", content=[TextBlock(text=text), use]),
-        Message(role="user", content=[ToolResultBlock(tool_use_id=use.id, content=result)]),
-    ]
-
-
-def shown_in(messages: Sequence[Message]) -> str:
-    return "\n".join(
-        block.text if isinstance(block, TextBlock) else getattr(block, "content", "")
-        for message in messages
-        for block in message.content
-    )
-
-
-async def says_nothing(*_: object) -> str:
-    return "The work went well so far."
 
 
 async def ten_times(facts: Sequence[str], filler: int, summarise: Any, tmp_path: Any) -> str:
