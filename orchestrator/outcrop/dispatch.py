@@ -52,12 +52,9 @@ class DispatchWork:
         self._deciding: asyncio.Task[Decision | None] | None = None
         self.installed: Installed | None = None
         """What it lacked and is there now: its work is to be taken up again."""
+        self.is_lost = False
+        """Once it has ended: whether its node was lost, and its work with it."""
         self._is_settled = False
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether its node was lost, and its work with it."""
-        return is_lost(self._seen, self._due)
 
     @property
     def dispatch_id(self) -> str:
@@ -176,6 +173,7 @@ class DispatchWork:
         start, seen, due = self._start, self._seen, self._due
         ended = Conclusion(self._order, self._id, self._services, start, child, seen, due, self._hurry)
         outcome = await ended.outcome(started_at)
+        self.is_lost = is_lost(seen, due)
         # Callbacks tie this object into a cycle, which waits for the collector; large results must not wait with it.
         self._scanner.valid = self._seen.scanner.valid = None
         return outcome

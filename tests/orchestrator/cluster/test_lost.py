@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from outcrop import Pool
-from outcrop.launching import Child, LaunchSpec
+from outcrop.launching import Child, LaunchSpec, Swept
 from outcrop.launching.cold import ColdLauncher
 from outcrop.settings import Settings
 from outcrop_schemas import limits
@@ -55,3 +55,37 @@ async def test_a_dispatch_is_done_again_where_it_may_be(
     async with Pool(workspace=workspace, launcher=launcher, settings=settings) as pool:
         outcome = await pool.dispatch("mine", command=program("complete(1)"))
     assert (outcome.status, launcher.launches) == (status, launches)
+
+
+class Vanishing(ColdLauncher):
+    """Its nodes are gone when what ran there is to be ended: nobody says that it ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches = 0
+
+    async def launch(self, spec: LaunchSpec) -> Child:  # type: ignore[override]
+        child = await super().launch(spec)
+        if "outcrop_specialists.guard.probe" in (spec.argv or ()):
+            return child
+        self.launches += 1
+        ended = child.stop
+
+        async def stop(grace_seconds: float) -> Swept:
+            swept = await ended(grace_seconds)
+            child.lost = "n1 did not say that it ended this: it is a test"
+            return swept
+
+        child.stop = stop  # type: ignore[method-assign]
+        return child
+
+
+async def test_an_answer_is_kept_where_the_node_is_lost_after_it(workspace: Path, program: Any) -> None:
+    launcher, settings = Vanishing(), Settings(cluster_retry_lost=2)
+    async with Pool(workspace=workspace, launcher=launcher, settings=settings) as pool:
+        outcome = await pool.dispatch("mine", command=program("complete(1)"))
+        (workspace / "a.csv").write_text("x\n1\n")
+        called = await pool._open_desk().call_tool("list_files", {})
+    assert (outcome.status, outcome.results, launcher.launches) == ("success", {"answer": 1}, 2)
+    assert outcome.warnings == ["n1 did not say that it ended this: it is a test"]
+    assert called.status == "success"
