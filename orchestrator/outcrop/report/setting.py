@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from outcrop.gaps.record import gap_lines
 from outcrop.ledger import RESERVED, SETTLED
 from outcrop.recovery import RunRecord
 from outcrop.report.dispatches import DispatchFact
-from outcrop_schemas import limits
+from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import RunOutcome
+
+
+LimitRows = tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Setting:
     data: Sequence[Mapping[str, Any]]
     attached: Sequence[Mapping[str, Any]]
     pins: Mapping[str, str]
-    limits: tuple[tuple[str, str, str], ...]
+    limits: LimitRows
     isolation: Sequence[PropertyFact]
     packages: Sequence[str]
     spending: Mapping[str, Any] | None
@@ -85,12 +89,18 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(name): str(text) for name, text in _mapping(value).items()}
 
 
-def _limits(recorded: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+def _limits(recorded: Mapping[str, Any]) -> LimitRows:
     """As they were when it ran; units are those of today's limit of that name."""
+    return _limit_rows(wire.dumps(recorded))
+
+
+@lru_cache(8)
+def _limit_rows(recorded: bytes) -> LimitRows:
+    """The same for every job of a batch."""
     units = {limit.name: limit.unit for limit in limits.LIMITS}
     return tuple(
         (name, f"{value:,}" if isinstance(value, int) else str(value), units.get(name, ""))
-        for name, value in recorded.items()
+        for name, value in wire.loads(recorded).items()
     )
 
 
