@@ -61,6 +61,4 @@ def _has_many_digits(text: bytes) -> bool:
     """Whether so many digits stand side by side. A regular expression takes ten times as long, and all that is read
     comes through here."""
     step = _PART_BYTES - len(_MANY_DIGITS) + 1
-    return any(
-        _MANY_DIGITS in text[at : at + _PART_BYTES].translate(_AS_DIGITS) for at in range(0, len(text), step)
-    )
+    return any(_MANY_DIGITS in text[at : at + _PART_BYTES].translate(_AS_DIGITS) for at in range(0, len(text), step))

@@ -14,7 +14,6 @@ from outcrop.report.dispatches import DispatchFact
 from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import RunOutcome
 
-
 LimitRows = tuple[tuple[str, str, str], ...]
 
 
