@@ -47,7 +47,7 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
 
 _Told = tuple["weakref.ref[ToolSchema]", str, int]
 _TOLD: dict[int, _Told] = {}
-"""Text and tokens of tools that are there, by identity: one stands in all requests of all agents that are offered it."""
+"""Text and tokens of tools that are there, by identity: one stands in all requests of whoever is offered it."""
 
 
 def pieces(request: ModelRequest) -> Iterator[tuple[Segment, str]]:
