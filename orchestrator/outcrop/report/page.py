@@ -157,7 +157,7 @@ def environment(*packages: str) -> Environment:
         "box": (WIDTH, HEIGHT),
         "chart_height": CHART_HEIGHT,
         "shorten": shorten,
-        "limit_rows": _limit_rows,
+        "same_rows": _same_rows,
         "absent": _absent,
         "title_chars": limits.REPORT_TITLE_CHARS,
     }
@@ -165,12 +165,12 @@ def environment(*packages: str) -> Environment:
     return environment
 
 
-@lru_cache(8)
-def _limit_rows(rows: tuple[tuple[str, str, str], ...]) -> Markup:
+@lru_cache(16)
+def _same_rows(template: str, rows: tuple[object, ...]) -> Markup:
     """The same for every job of a batch; to escape them anew would be most of what a small page costs."""
     from markupsafe import Markup
 
-    return Markup(environment().get_template("limits.html").render(limits=rows))
+    return Markup(environment().get_template(template).render(rows=rows))
 
 
 @cache

@@ -47,7 +47,7 @@ class Setting:
     attached: Sequence[Mapping[str, Any]]
     pins: Mapping[str, str]
     limits: LimitRows
-    isolation: Sequence[PropertyFact]
+    isolation: tuple[PropertyFact, ...]
     packages: Sequence[str]
     spending: Mapping[str, Any] | None
     spending_note: str = ""
@@ -103,7 +103,7 @@ def _limit_rows(recorded: bytes) -> LimitRows:
     )
 
 
-def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> list[PropertyFact]:
+def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> tuple[PropertyFact, ...]:
     proved = [fact.isolation for fact in dispatches if fact.isolation] or [_mapping(_of_run(run).get("isolation"))]
     rows = []
     for name in dict.fromkeys(name for one in proved for name in one):
@@ -112,7 +112,7 @@ def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> list[Prope
         telling = next((one for one in found if not one.get("active")), found[0] if found else {})
         held = sum(bool(one.get("active")) for one in found)
         rows.append(PropertyFact(name, held, len(found), str(telling.get("by", "")), str(telling.get("proof") or "")))
-    return rows
+    return tuple(rows)
 
 
 def _of_run(run: RunRecord) -> Mapping[str, Any]:
