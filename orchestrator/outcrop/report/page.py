@@ -158,10 +158,9 @@ def environment(*packages: str) -> Environment:
         "chart_height": CHART_HEIGHT,
         "shorten": shorten,
         "same_rows": _same_rows,
-        "absent": _absent,
         "title_chars": limits.REPORT_TITLE_CHARS,
     }
-    environment.filters |= {"seconds": _seconds, "size": size, "many": many, "words": _words}
+    environment.filters |= {"seconds": _seconds, "size": size, "many": many, "words": _words, "absent": _absent}
     return environment
 
 

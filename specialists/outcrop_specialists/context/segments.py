@@ -98,8 +98,9 @@ def _told(tool: ToolSchema) -> _Told:
 
 def _forget(key: int, gone: weakref.ref[ToolSchema]) -> None:
     # Another tool may have its place by now.
-    if key in _TOLD and _TOLD[key][0] is gone:
-        del _TOLD[key]
+    known = _TOLD.get(key)
+    if known and known[0] is gone:
+        _TOLD.pop(key, None)
 
 
 def _segment(role: str, block: Block) -> Segment:
