@@ -69,7 +69,7 @@ print(*(name for name in seen if not name.startswith(".report.html")))
 
 
 def test_of_a_further_report_no_template_is_made_and_the_journal_is_read_once(workspace: Path) -> None:
-    folders = [str(made(workspace, [outcome(1)]).path) for _ in range(2)]
+    folders = [str(made(workspace / name, [outcome(1)]).path) for name in ("first", "second")]
     done = subprocess.run([sys.executable, "-c", COUNTS, *folders], capture_output=True, text=True, check=True)
     found = done.stdout.split()
     assert found.count("journal.jsonl") == 1
