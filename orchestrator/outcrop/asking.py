@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from outcrop.models import Model
 from outcrop.models.remote import Hears, RemoteModel
@@ -28,13 +29,13 @@ class Listening:
 async def asked(
     model: Model | RemoteModel, name: str, request: ModelRequest, hears: Hears | None = None
 ) -> ModelResponse:
-    """Ask once. Raises ModelError, whatever the model raises or gives that is no turn."""
+    """Ask once, a model behind a network with what `hears` of its rates. Raises ModelError, whatever the model raises
+    or gives that is no turn."""
     try:
-        if isinstance(model, RemoteModel) and hears:
-            answer: object = await model.attempt(request, hears)
+        if hears:
+            answer: object = await cast(RemoteModel, model).attempt(request, hears)
         else:
-            assert isinstance(model, Model)
-            answer = await model.create(request)
+            answer = await cast(Model, model).create(request)
     except ModelError as error:
         error.args = (_as_text(str(error)),)
         raise

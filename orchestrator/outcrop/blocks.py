@@ -29,8 +29,8 @@ class BlockWriter:
     def put(self, *pieces: Any) -> list[str]:
         """Store pieces of JSON; their hashes. Raises JournalError."""
         lines, hashes = [], []
-        for piece in pieces:
-            text = wire.dumps(piece)
+        # Where one of them is no JSON, none is stored.
+        for text in [wire.dumps(piece) for piece in pieces]:
             name = hash_of(text)
             hashes.append(name)
             if name not in self._stored:

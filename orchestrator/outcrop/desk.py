@@ -107,9 +107,10 @@ class Desk:
 
         Raises WorkspaceError, JournalError.
         """
-        files = {"data": await shared.hands.do(hashes, shared.workspace, data)}
-        if attach:
-            files["attach"] = await shared.hands.do(hashes, shared.workspace, attach)
+        files: dict[str, Any] = {"data": []}
+        for name, paths in (("data", data), ("attach", attach)):
+            if paths:  # a thread that has nothing to do costs as much as a small record
+                files[name] = await shared.hands.do(hashes, shared.workspace, paths)
         body = {**about, **files, **setting(shared)}
         folder = new_run(shared.workspace)
         journal = Journal.create(folder.journal, shared.hands.writers)

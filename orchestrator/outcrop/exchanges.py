@@ -8,9 +8,10 @@ is put together again as it was sent; the answer has one too. No header and no k
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -73,22 +74,25 @@ class ExchangeWriter:
         fields = request.as_json()
         sent = wire.dumps(fields)
         kept = _shared(self._before, fields["messages"])
-        system, tools = self._blocks.put(*(fields[name] for name in _CONSTANT))
+        whole = answer.model_dump(mode="json") if isinstance(answer, ModelResponse) else None
+        new = fields["messages"][kept:]
+        (system, tools), stored = self._stored(
+            [fields[name] for name in _CONSTANT], [*new, *([whole] if whole else [])]
+        )
         line = {
             "at": now(),
             "model": model,
             "system": system,
             "tools": tools,
             "keep": kept,
-            "messages": [self._stored(message) for message in fields["messages"][kept:]],
+            "messages": stored[: len(new)],
             "fields": {name: value for name, value in fields.items() if name not in _STORED},
             "sha256": sha256(sent).hexdigest(),
             "seconds": round(seconds, 6),
             **{name: value for name, value in (about or {}).items() if value},
         }
         if isinstance(answer, ModelResponse):
-            whole = answer.model_dump(mode="json")
-            line["response"], line["response_sha256"] = self._stored(whole), _hash(whole)
+            line["response"], line["response_sha256"] = stored[-1], _hash(whole)
             line["request_id"] = (answer.model_extra or {}).get("request_id")
         else:
             line["error"] = {"type": answer.error_type, "message": str(answer), "retryable": answer.retryable}
@@ -102,9 +106,14 @@ class ExchangeWriter:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _stored(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """A message with the hashes of its blocks in their place."""
-        return {**message, "content": self._blocks.put(*message["content"])}
+    def _stored(
+        self, pieces: Sequence[Any], messages: Sequence[Mapping[str, Any]]
+    ) -> tuple[list[str], list[dict[str, Any]]]:
+        """The hashes of these pieces, and messages with those of their blocks in their place. All are stored at once:
+        each time a file is opened and written."""
+        hashes = iter(self._blocks.put(*pieces, *(block for message in messages for block in message["content"])))
+        of_pieces = list(islice(hashes, len(pieces)))
+        return of_pieces, [{**each, "content": list(islice(hashes, len(each["content"])))} for each in messages]
 
     def _append(self, data: bytes) -> None:
         try:

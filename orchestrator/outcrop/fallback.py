@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outcrop.models import Model, ModelTable
+from outcrop.models.remote import RemoteModel
 from outcrop_schemas.errors import BudgetError, ContextOverflowError, ModelError
 from outcrop_schemas.messages import Message, ModelRequest, ModelResponse
 
@@ -43,6 +44,7 @@ class Falling:
     def _take(self, model: Model) -> None:
         # Asked once: the name of a model may be anyone's code.
         self.model, self.name, self.is_free = model, model.name, bool(getattr(model, "is_free", False))
+        self.is_remote = isinstance(model, RemoteModel)
 
     def fitted(self, request: ModelRequest) -> ModelRequest:
         """The request as the present model can take it: thinking is bound to the model that thought it."""

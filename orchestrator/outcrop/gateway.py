@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from outcrop.asking import Listening, asked
 from outcrop.blocks import BlockWriter
@@ -152,8 +152,8 @@ class Line:
         asked = self._falling.fitted(request)
         spent = partial(self._gateway.ledger.spent_by, self._agent_id)
         with self._gateway.spans.chat(self._agent_id, model, asked, spent) as self._span:
-            if isinstance(model, RemoteModel):
-                response = await self._from_afar(model, asked)
+            if self._falling.is_remote:
+                response = await self._from_afar(cast(RemoteModel, model), asked)
             else:
                 response = await self._from_here(model, asked)
             self._span.answered(response)

@@ -16,6 +16,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Journal:
         self._writing = threading.Lock()
         self._ballast = path.with_name(".ballast")
         self._waiting: list[tuple[_Unwritten, asyncio.Future[Entry]]] = []
-        self._flusher: asyncio.Task[None] | None = None
+        self._flush: asyncio.Future[list[Entry]] | None = None
         # Not one of the loop's threads: whoever fills those with slow work must not hold up the record.
         self._own = None if writers else ThreadPoolExecutor(1, thread_name_prefix="outcrop-journal")
         self._writers = writers or self._own
@@ -100,10 +101,11 @@ class Journal:
         # What is no JSON is the caller's fault alone: known here, it costs no other record that is written with it.
         wire.dumps(body)
         self._waiting.append((_Unwritten(kind, record_id, now(), body), future))
-        if self._flusher is None or self._flusher.done():
-            self._flusher = asyncio.create_task(self._flush())
-        # A caller that is cancelled must not take the record of the others with it.
-        return await asyncio.shield(future)
+        if self._flush is None and len(self._waiting) == 1:
+            # Not at once: with whatever else is appended now.
+            asyncio.get_running_loop().call_soon(self._begin_flush)
+        # A caller that is cancelled hears no more of its record; written it is all the same.
+        return await future
 
     def append_now(self, kind: RecordType, record_id: str, body: dict[str, Any]) -> None:
         """Append one record outside an event loop, or where waiting is not to be had. Raises JournalError."""
@@ -111,8 +113,10 @@ class Journal:
 
     async def close(self) -> None:
         """Flush what waits and release the lock."""
-        if self._flusher:
-            await asyncio.wait([self._flusher])
+        while self._waiting or self._flush:
+            self._begin_flush()
+            if self._flush:
+                await asyncio.wait([self._flush])
         self.close_now()
         if self._own:
             self._own.shutdown()
@@ -124,20 +128,25 @@ class Journal:
             self._descriptor = -1
             self._ballast.unlink(missing_ok=True)
 
-    async def _flush(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting, []
-            try:
-                entries = [entry for entry, _ in batch]
-                places = await asyncio.get_running_loop().run_in_executor(self._writers, self._write, entries)
-            except JournalError as error:
-                for _, future in batch:
-                    if not future.done():
-                        future.set_exception(error)
-            else:
-                for (_, future), place in zip(batch, places, strict=True):
-                    if not future.done():
-                        future.set_result(place)
+    def _begin_flush(self) -> None:
+        """Write all that waits. By callbacks, not a task of its own: every record of every job comes through here."""
+        if self._flush or not self._waiting:
+            return
+        batch, self._waiting = self._waiting, []
+        entries = [entry for entry, _ in batch]
+        self._flush = asyncio.get_running_loop().run_in_executor(self._writers, self._write, entries)
+        self._flush.add_done_callback(partial(self._flushed, [future for _, future in batch]))
+
+    def _flushed(self, waiting: list[asyncio.Future[Entry]], flush: asyncio.Future[list[Entry]]) -> None:
+        self._flush = None
+        error = flush.exception()
+        for place, future in enumerate(waiting):
+            if not future.done():
+                if error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(flush.result()[place])
+        self._begin_flush()
 
     def _write(self, entries: list[_Unwritten]) -> list[Entry]:
         """Write and flush records, all or none; where they stand. Raises JournalError."""

@@ -13,7 +13,8 @@ _HIDDEN = re.compile(f"[\x00-\x08\x0b-\x1f{_RANGES}\ud800-\udfff]")
 
 def visible(text: str) -> str:
     """The text with such characters as escapes; newlines and tabs stay."""
-    return _HIDDEN.sub(_escape, text)
+    # None of them is printable; nearly every text is, which is known at once.
+    return text if text.isprintable() else _HIDDEN.sub(_escape, text)
 
 
 def json_escaped(document: str) -> str:

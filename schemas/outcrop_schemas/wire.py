@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
 Json = dict[str, Any]
-_MANY_DIGITS = re.compile(rb"\d{19}")
+_MANY_DIGITS = b"0" * 19
+_AS_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
+# Looked through so much at a time: a large text must not be there twice.
+_PART_BYTES = 1 << 16
 
 
 def dumps(value: Any) -> bytes:
@@ -49,7 +51,14 @@ def loads(data: bytes | str) -> Any:
     """
     value = orjson.loads(data)
     text = data if isinstance(data, bytes) else data.encode()
-    if not _MANY_DIGITS.search(text):
+    if not _has_many_digits(text):
         return value
     del value  # a large one must not be there twice
     return json.loads(text)
+
+
+def _has_many_digits(text: bytes) -> bool:
+    """Whether so many digits stand side by side. A regular expression takes ten times as long, and all that is read
+    comes through here."""
+    step = _PART_BYTES - len(_MANY_DIGITS) + 1
+    return any(_MANY_DIGITS in text[at : at + _PART_BYTES].translate(_AS_DIGITS) for at in range(0, len(text), step))

@@ -155,6 +155,14 @@ def test_a_piece_is_written_once_whoever_puts_it(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
 
 
+def test_of_pieces_of_which_one_is_no_json_none_counts_as_written(tmp_path: Path) -> None:
+    writer = BlockWriter(tmp_path)
+    with pytest.raises(ValueError, match="not JSON"):
+        writer.put({"a": 1}, {"b": "\ud800"})
+    [name] = writer.put({"a": 1})
+    assert Blocks(tmp_path).get(name) == {"a": 1}
+
+
 def test_pieces_are_read_as_far_as_they_are_asked_for(tmp_path: Path) -> None:
     """A long run's first turns are there at once; what is written meanwhile is found, what is torn is not there."""
     first, second, third = BlockWriter(tmp_path).put({"a": 1}, {"b": 2}, {"c": 3})

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,39 @@ async def test_appends_that_come_together_are_all_there_in_order(tmp_path: Path)
     await asyncio.gather(*(journal.append("event", "r", {"kind": "n", "n": n}) for n in range(200)))
     await journal.close()
     assert [record.body["n"] for record in read(journal.path)[0]] == list(range(200))
+
+
+class Counting(ThreadPoolExecutor):
+    """Threads that count what they are given."""
+
+    given = 0
+
+    def submit(self, *work: Any, **more: Any) -> Future[Any]:
+        self.given += 1
+        return super().submit(*work, **more)
+
+
+async def test_appends_that_come_together_share_one_flush(tmp_path: Path) -> None:
+    with Counting(2) as writers:
+        journal = Journal.create(tmp_path / "journal.jsonl", writers)
+        await asyncio.gather(*(journal.append("event", "r", {"kind": "n"}) for _ in range(50)))
+        assert writers.given == 1
+        await journal.append("event", "r", {"kind": "n"})
+        assert writers.given == 2
+        await journal.close()
+
+
+async def test_a_record_whose_caller_is_cancelled_is_written_with_those_beside_it(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path / "journal.jsonl")
+    tasks = [asyncio.create_task(journal.append("event", "r", {"kind": "n", "n": n})) for n in range(3)]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    tasks.append(asyncio.create_task(journal.append("event", "r", {"kind": "n", "n": 3})))
+    await asyncio.sleep(0)
+    await journal.close()
+    assert [task.cancelled() for task in tasks] == [False, True, False, False]
+    assert [record.body["n"] for record in read(journal.path)[0]] == [0, 1, 2, 3]
 
 
 def test_a_second_process_cannot_append_to_a_living_journal(tmp_path: Path) -> None:

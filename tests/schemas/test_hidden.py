@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 from hypothesis import given
 from hypothesis import strategies as some
@@ -26,3 +27,8 @@ def test_what_is_shown_has_no_hidden_character_and_can_be_written(text: str) -> 
     assert not any(hidden in shown for hidden in [*UNSEEN, "\x1b"])
     assert shown.endswith("\\ud800\\U000e0041\\x1b[31m")
     assert visible("a\n\tb é Ω 𝄞") == "a\n\tb é Ω 𝄞"
+
+
+def test_no_character_that_is_hidden_counts_as_printable() -> None:
+    shown = [chr(number) for number in range(sys.maxunicode + 1) if chr(number).isprintable()]
+    assert visible("\n" + "".join(shown)) == "\n" + "".join(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 
 from outcrop.hypotheses import HYPOTHESIS
@@ -18,6 +19,7 @@ from outcrop_specialists.context.checkpoint import OnCheckpoint, told_to_nobody
 from outcrop_specialists.context.store import Store
 
 
+@cache
 def lead_prompt(turns: int = limits.LEAD_TURNS) -> str:
     """The system prompt, with the limits that code enforces filled in."""
     text = (files("outcrop.lead") / "prompt.md").read_text("utf-8")

@@ -65,7 +65,7 @@ class ModelTable:
 
     def fallback_of(self, role: str) -> Model | None:
         """Who answers where the model of a role does not; None where there is nobody else."""
-        name = self._settings.role(role).fallback
+        name = self.parameters(role).fallback
         if name is None or resolved(name, role) == self.of(role).name:
             return None
         return self._load(name, role)

@@ -126,9 +126,11 @@ def asset(name: str) -> str:
 
 
 def _context(facts: RunFacts, links: Links) -> dict[str, Any]:
-    return {"facts": facts, "links": links}
+    there = {section.name for section in SECTIONS if section.has(facts)}
+    return {"facts": facts, "links": links, "there": there}
 
 
+@lru_cache(16)
 def _hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -155,23 +157,31 @@ def environment(*packages: str) -> Environment:
         "box": (WIDTH, HEIGHT),
         "chart_height": CHART_HEIGHT,
         "shorten": shorten,
-        "limit_rows": _limit_rows,
+        "same_rows": _same_rows,
         "title_chars": limits.REPORT_TITLE_CHARS,
     }
-    environment.filters |= {"seconds": _seconds, "size": size, "many": many, "words": _words}
+    environment.filters |= {"seconds": _seconds, "size": size, "many": many, "words": _words, "absent": _absent}
     return environment
 
 
-@lru_cache(8)
-def _limit_rows(rows: tuple[tuple[str, str, str], ...]) -> Markup:
+@lru_cache(16)
+def _same_rows(template: str, rows: tuple[object, ...]) -> Markup:
     """The same for every job of a batch; to escape them anew would be most of what a small page costs."""
     from markupsafe import Markup
 
-    return Markup(environment().get_template("limits.html").render(limits=rows))
+    return Markup(environment().get_template(template).render(rows=rows))
+
+
+@cache
+def _absent(section: Section) -> Markup:
+    """The element of a section in which there is nothing to be shown: most of them, on the page of a small job."""
+    from markupsafe import Markup
+
+    return Markup(environment().get_template("section.html").render(section=section, there=()))
 
 
 def _shown(value: Any) -> Any:
-    return inert(value) if type(value) is str else value
+    return value if type(value) is not str or value.isprintable() else inert(value)
 
 
 def sign(status: str) -> str:

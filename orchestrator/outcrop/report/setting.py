@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from outcrop.gaps.record import gap_lines
 from outcrop.ledger import RESERVED, SETTLED
 from outcrop.recovery import RunRecord
 from outcrop.report.dispatches import DispatchFact
-from outcrop_schemas import limits
+from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import RunOutcome
+
+LimitRows = tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,8 @@ class Setting:
     data: Sequence[Mapping[str, Any]]
     attached: Sequence[Mapping[str, Any]]
     pins: Mapping[str, str]
-    limits: tuple[tuple[str, str, str], ...]
-    isolation: Sequence[PropertyFact]
+    limits: LimitRows
+    isolation: tuple[PropertyFact, ...]
     packages: Sequence[str]
     spending: Mapping[str, Any] | None
     spending_note: str = ""
@@ -85,16 +88,22 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(name): str(text) for name, text in _mapping(value).items()}
 
 
-def _limits(recorded: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+def _limits(recorded: Mapping[str, Any]) -> LimitRows:
     """As they were when it ran; units are those of today's limit of that name."""
+    return _limit_rows(wire.dumps(recorded))
+
+
+@lru_cache(8)
+def _limit_rows(recorded: bytes) -> LimitRows:
+    """The same for every job of a batch."""
     units = {limit.name: limit.unit for limit in limits.LIMITS}
     return tuple(
         (name, f"{value:,}" if isinstance(value, int) else str(value), units.get(name, ""))
-        for name, value in recorded.items()
+        for name, value in wire.loads(recorded).items()
     )
 
 
-def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> list[PropertyFact]:
+def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> tuple[PropertyFact, ...]:
     proved = [fact.isolation for fact in dispatches if fact.isolation] or [_mapping(_of_run(run).get("isolation"))]
     rows = []
     for name in dict.fromkeys(name for one in proved for name in one):
@@ -103,7 +112,7 @@ def _isolation(run: RunRecord, dispatches: Sequence[DispatchFact]) -> list[Prope
         telling = next((one for one in found if not one.get("active")), found[0] if found else {})
         held = sum(bool(one.get("active")) for one in found)
         rows.append(PropertyFact(name, held, len(found), str(telling.get("by", "")), str(telling.get("proof") or "")))
-    return rows
+    return tuple(rows)
 
 
 def _of_run(run: RunRecord) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from outcrop.recovery import RunRecord
 from outcrop.report.dispatches import DispatchFact
@@ -23,12 +24,12 @@ class AgentTokens:
     steps: Sequence[Step]
     earlier: int
 
-    @property
+    @cached_property
     def segments(self) -> list[str]:
         """Those that any request has, in their order."""
         return [name for name in SEGMENTS if any(step.segments.get(name) for step in self.steps)]
 
-    @property
+    @cached_property
     def most(self) -> int:
         return max((step.total for step in self.steps), default=0)
 

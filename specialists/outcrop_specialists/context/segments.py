@@ -7,11 +7,12 @@ total: the ledger then adds up to what was billed.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Literal, get_args
 
 from outcrop_schemas import wire
-from outcrop_schemas.messages import Block, ModelRequest, TextBlock, ToolResultBlock
+from outcrop_schemas.messages import Block, ModelRequest, TextBlock, ToolResultBlock, ToolSchema
 from outcrop_specialists import brief
 from outcrop_specialists.context.tokens import tokens_of_text
 
@@ -44,11 +45,20 @@ _OPENINGS: tuple[tuple[str, Segment], ...] = (
     (brief.ATTACHMENT, "attachments"),
 )
 
+_Told = tuple["weakref.ref[ToolSchema]", str, int]
+_TOLD: dict[int, _Told] = {}
+"""Text and tokens of tools that are there, by identity: one stands in all requests of whoever is offered it."""
+
 
 def pieces(request: ModelRequest) -> Iterator[tuple[Segment, str]]:
     """The request piece by piece, in its order, each with the segment it belongs to."""
     for tool in request.tools_seen():
-        yield "tools", wire.dumps(tool.model_dump(mode="json", exclude_none=True)).decode()
+        yield "tools", _told(tool)[1]
+    yield from _said(request)
+
+
+def _said(request: ModelRequest) -> Iterator[tuple[Segment, str]]:
+    """All but the tools."""
     yield "system", request.system
     for message in request.messages:
         for block in message.content:
@@ -57,8 +67,8 @@ def pieces(request: ModelRequest) -> Iterator[tuple[Segment, str]]:
 
 def estimated(request: ModelRequest) -> dict[Segment, int]:
     """Tokens by segment, estimated; those without any are left out."""
-    found: dict[Segment, int] = {}
-    for segment, text in pieces(request):
+    found: dict[Segment, int] = {"tools": sum(_told(tool)[2] for tool in request.tools_seen())}
+    for segment, text in _said(request):
         found[segment] = found.get(segment, 0) + tokens_of_text(text)
     return {segment: found[segment] for segment in SEGMENTS if found.get(segment)}
 
@@ -74,6 +84,23 @@ def scaled(estimate: Mapping[Segment, int], total: int) -> dict[Segment, int]:
     for segment in sorted(exact, key=lambda each: (found[each] - exact[each], each))[:rest]:
         found[segment] += 1
     return found
+
+
+def _told(tool: ToolSchema) -> _Told:
+    key = id(tool)
+    known = _TOLD.get(key)
+    if known is None or known[0]() is not tool:
+        text = wire.dumps(tool.model_dump(mode="json", exclude_none=True)).decode()
+        known = weakref.ref(tool, lambda gone: _forget(key, gone)), text, tokens_of_text(text)
+        _TOLD[key] = known
+    return known
+
+
+def _forget(key: int, gone: weakref.ref[ToolSchema]) -> None:
+    # Another tool may have its place by now.
+    known = _TOLD.get(key)
+    if known and known[0] is gone:
+        _TOLD.pop(key, None)
 
 
 def _segment(role: str, block: Block) -> Segment:

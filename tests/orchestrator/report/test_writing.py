@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,35 @@ def test_nothing_but_the_report_is_left_in_the_folder(workspace: Path) -> None:
     before = set(folder.path.iterdir())
     report_at_end(folder)
     assert set(folder.path.iterdir()) - before == {folder.path / "report.html"}
+
+
+COUNTS = """
+import sys
+from pathlib import Path
+from outcrop.report.writing import report_at_end
+from outcrop.runs import RunFolder
+
+seen = []
+
+def see(event, arguments):
+    if event == "open":
+        seen.append(Path(str(arguments[0])).name)
+    elif event == "compile":
+        seen.append("compiled")
+
+folders = [RunFolder(Path(name)) for name in sys.argv[1:]]
+report_at_end(folders[0])
+sys.addaudithook(see)
+report_at_end(folders[1])
+assert (folders[1].path / "report.html").is_file()
+print(*(name for name in seen if not name.startswith(".report.html")))
+"""
+
+
+def test_of_a_further_report_no_template_is_made_and_the_journal_is_read_once(workspace: Path) -> None:
+    folders = [str(made(workspace / name, [outcome(1)]).path) for name in ("first", "second")]
+    done = subprocess.run([sys.executable, "-c", COUNTS, *folders], capture_output=True, text=True, check=True)
+    found = done.stdout.split()
+    assert found.count("journal.jsonl") == 1
+    assert "compiled" not in found
+    assert not [name for name in found if name.endswith((".html", ".css", ".js"))]
