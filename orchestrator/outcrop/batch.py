@@ -91,7 +91,9 @@ class Batch:
                 raise UnknownNameError("status", status, known=STATUSES)
         if retry and not resume:
             again = ",".join(retry)
-            raise UsageError(f"retry goes on with a batch that was run before: give --resume --retry {again}")
+            raise UsageError(
+                f"retry goes on with a batch that was run before: `outcrop batch JOBS --resume --retry {again}`"
+            )
         if max_failures is not None and max_failures < 1:
             raise UsageError(f"max_failures must be at least 1, not {max_failures}")
         self._choice, self._max_failures = model, max_failures
@@ -125,7 +127,9 @@ class Batch:
             return self._opened(models)
         models = ModelTable(self._choice, settings, wrap=self._mailbox.model)
         if not models.paid_names():
-            raise UsageError("--api-batch sends turns to the Message Batches API: choose a model of it, as `anthropic`")
+            raise UsageError(
+                "an API batch sends turns to the Message Batches API: choose a model of it, as `anthropic`"
+            )
         prices = settings.price_list()
         terms = Terms(prices, models.is_free, prices.batch_factor, self._mailbox.claim)
         return self._opened(models, terms)
