@@ -9,11 +9,13 @@ from typing import Any
 from outcrop_schemas.outcome import GOOD
 
 UNDER_WAY = "under way"
+UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run. `status` is that of its answer, `under way`, or None where there is no lead to answer."""
+    """One run. `status` is that of its answer, `under way`, `unreadable` where there is
+    no record that can be read, or None where there is no lead to answer."""
 
     run_id: str
     kind: str | None

@@ -31,6 +31,7 @@ from outcrop.prices import DollarCeiling, Price, PriceList, TokenCeiling, no_num
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
 from outcrop_schemas.protocol import Offering, Summaries
+from outcrop_schemas.regular import read_file
 
 FILE_NAME = "outcrop.toml"
 DEFAULT, LEAD, CHAT = "default", "lead", "chat"
@@ -280,7 +281,7 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 def _file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+        return tomllib.loads(read_file(path).decode(), parse_float=Decimal)
     except FileNotFoundError:
         return {}
     except OSError as error:
