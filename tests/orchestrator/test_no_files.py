@@ -14,8 +14,10 @@ import pytest
 from made_runs import answer, made, outcome
 from ui_server import serving
 
+from outcrop.exchanges import read_exchanges
 from outcrop.mcp_server.past import listed
 from outcrop.workspace import Workspace
+from outcrop_schemas.errors import JournalError
 from outcrop_schemas.regular import NotAFileError, open_file
 
 OUTCROP = str(Path(sys.executable).parent / "outcrop")
@@ -48,7 +50,7 @@ def two_runs(workspace: Path, kind: str, name: str = "journal.jsonl") -> Path:
     """A good run, and one in which another thing has the name of this file."""
     told = outcome(1, summary="done", artifacts=[], findings=[], results={})
     made(workspace, [told])
-    bad = made(workspace, [told], name=BAD, events=[answer(BAD)])
+    bad = made(workspace, [told], name=BAD, events=[answer(BAD, summary="done")])
     (bad.path / name).unlink(missing_ok=True)
     PLACED[kind](bad.path / name)
     return bad.path / name
@@ -110,8 +112,13 @@ def test_other_files_of_a_record_are_not_waited_for(workspace: Path, name: str) 
         ended = outcrop(workspace, *command)
         assert "internal" not in ended.stderr
         assert ended.returncode == 0, ended.stderr
-    verified = outcrop(workspace, "replay", BAD, "--verify")
-    assert "internal" not in verified.stderr
+
+
+@kinds
+def test_exchanges_that_are_no_file_are_an_error_in_words(tmp_path: Path, kind: str) -> None:
+    PLACED[kind](tmp_path / "lead.jsonl")
+    with pytest.raises(JournalError, match=f"{kind}, no regular file"):
+        read_exchanges(tmp_path / "lead.jsonl")
 
 
 def test_a_page_that_is_a_pipe_is_replaced_by_one(workspace: Path) -> None:
