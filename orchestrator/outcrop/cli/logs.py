@@ -10,7 +10,7 @@ from typing import Any
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, size, table, warn
 from outcrop.cli.records import open_named
-from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine
+from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine, objective_of
 from outcrop.recovery import SHAPE, RunRecord, open_run
 from outcrop.runs import all_runs, find_run
 from outcrop.spending import spending_of
@@ -68,7 +68,7 @@ def _filled(line: RunLine, run: RunRecord) -> RunLine:
         dispatches=sum(entry.type == "start" for entry in run.records.entries),
         spent_usd=spending["spent_usd"] if spending else None,
         spent_tokens=spending["spent_tokens"] if spending else None,
-        objective=run.about.get("objective") or run.about.get("jobs") or (said[0]["message"] if said else None),
+        objective=said[0]["message"] if said else objective_of(run),
     )
 
 

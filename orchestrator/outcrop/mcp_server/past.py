@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from outcrop.listing import UNREADABLE
+from outcrop.listing import UNREADABLE, objective_of
 from outcrop.mcp_server import answers
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import RunFolder, all_runs, find_run
@@ -67,7 +67,7 @@ def _line_of(folder: RunFolder) -> answers.RunLine:
 
 
 def _line(run: RunRecord) -> answers.RunLine:
-    objective = run.about.get("objective") or run.about.get("jobs")
+    objective = objective_of(run)
     answer = run.answer
     return answers.RunLine(
         run_id=run.folder.run_id,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from outcrop.journal import is_held
-from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine, ended_as
+from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine, ended_as, of_lone
 from outcrop.recovery import SHAPE
 from outcrop.runs import REMOVED, RunFolder
 from outcrop.ui.follow import Follower, Totals
@@ -127,6 +127,8 @@ class Catalogue:
     ) -> Listed:
         """The line of a run; without a follower of what its first record says only."""
         about, totals = self._about[folder.run_id], follower.totals() if follower else _NOTHING
+        if follower and not about["objective"] and len(follower.dispatches) == 1:
+            about["objective"] = of_lone(follower.body(follower.dispatches[0].start))
         ended = _status(about["kind"], follower, totals) if follower and not is_under_way else status
         line = RunLine(
             folder.run_id,
