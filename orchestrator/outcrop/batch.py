@@ -19,7 +19,7 @@ from outcrop.batch_outcomes import BatchOutcome as BatchOutcome
 from outcrop.batch_outcomes import JobOutcomes
 from outcrop.batch_outcomes import Standing as Standing
 from outcrop.batch_results import write_results
-from outcrop.batch_resume import ENDED, STARTED, Before, Retry, last_batch, take_up
+from outcrop.batch_resume import COUNTED, ENDED, STARTED, Before, Retry, last_batch, take_up
 from outcrop.budget import Amount, Budget, Ceiling
 from outcrop.desk import LOCAL, Desk, Shared
 from outcrop.jobs import BadLine as BadLine
@@ -175,6 +175,8 @@ class Batch:
         for one in result.bad_lines:
             self._on_bad(one)
             await desk.note("bad_line", {"line": one.number, "reason": one.reason})
+        # Those that begin are recorded each; how many there are is known to whoever looks after a kill by this alone.
+        await desk.note(COUNTED, {"jobs": len(outcomes) + len(todo)})
         if len(todo) > limits.COLD_STARTS:
             desk.shared.launcher.warm()
         queue = deque(sorted(todo, key=lambda line: (-line.job.priority, line.number)))
