@@ -25,6 +25,7 @@ from outcrop_schemas.protocol import Artifact
 
 _CHUNK_BYTES = 1 << 20
 _PATH_CHARS = 300
+MISSING = "is missing"
 _LATE = "the time there is for it was over"
 
 
@@ -215,7 +216,7 @@ def open_beneath(workspace: int, relative: Path) -> int:
             raise PathError(relative, "is not a regular file")
         return os.open(name, flags, dir_fd=current)
     except FileNotFoundError:
-        raise PathError(relative, "is missing") from None
+        raise PathError(relative, MISSING) from None
     except OSError as error:
         reason = (
             "leads through a symlink or a file" if error.errno in (20, 40) else f"cannot be opened: {error.strerror}"

@@ -19,7 +19,7 @@ from outcrop.batch_outcomes import BatchOutcome as BatchOutcome
 from outcrop.batch_outcomes import JobOutcomes
 from outcrop.batch_outcomes import Standing as Standing
 from outcrop.batch_results import write_results
-from outcrop.batch_resume import ENDED, STARTED, Before, Retry, last_batch, take_up
+from outcrop.batch_resume import COUNTED, ENDED, STARTED, Before, Retry, last_batch, take_up
 from outcrop.budget import Amount, Budget, Ceiling
 from outcrop.desk import Desk
 from outcrop.jobs import BadLine as BadLine
@@ -92,7 +92,9 @@ class Batch:
                 raise UnknownNameError("status", status, known=STATUSES)
         if retry and not resume:
             again = ",".join(retry)
-            raise UsageError(f"retry goes on with a batch that was run before: give --resume --retry {again}")
+            raise UsageError(
+                f"retry goes on with a batch that was run before: `outcrop batch JOBS --resume --retry {again}`"
+            )
         if max_failures is not None and max_failures < 1:
             raise UsageError(f"max_failures must be at least 1, not {max_failures}")
         self._choice, self._max_failures = model, max_failures
@@ -126,7 +128,9 @@ class Batch:
             return self._opened(models)
         models = ModelTable(self._choice, settings, wrap=self._mailbox.model)
         if not models.paid_names():
-            raise UsageError("--api-batch sends turns to the Message Batches API: choose a model of it, as `anthropic`")
+            raise UsageError(
+                "an API batch sends turns to the Message Batches API: choose a model of it, as `anthropic`"
+            )
         prices = settings.price_list()
         terms = Terms(prices, models.is_free, prices.batch_factor, self._mailbox.claim)
         return self._opened(models, terms)
@@ -172,6 +176,8 @@ class Batch:
         for one in result.bad_lines:
             self._on_bad(one)
             await desk.note("bad_line", {"line": one.number, "reason": one.reason})
+        # Those that begin are recorded each; how many there are is known to whoever looks after a kill by this alone.
+        await desk.note(COUNTED, {"jobs": len(outcomes) + len(todo)})
         if len(todo) > limits.COLD_STARTS:
             desk.shared.launcher.warm()
         queue = deque(sorted(todo, key=lambda line: (-line.job.priority, line.number)))

@@ -17,6 +17,7 @@ from outcrop.ledger import Account, report
 from outcrop.prices import dollars
 from outcrop.records import Entry, Records
 from outcrop_schemas.outcome import GOOD, RunOutcome, Status
+from outcrop_schemas.regular import open_file
 
 
 class JobOutcomes(Mapping[int, RunOutcome]):
@@ -26,7 +27,7 @@ class JobOutcomes(Mapping[int, RunOutcome]):
     """
 
     def __init__(self, journal: Path) -> None:
-        with journal.open("rb") as file:
+        with open_file(journal) as file:
             self._records = Records(journal, (), file)
         self._ended: dict[int, tuple[Entry, Status]] = {}
         self._accounts: dict[str, tuple[str, Account]] = {}

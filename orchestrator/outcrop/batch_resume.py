@@ -21,9 +21,10 @@ from outcrop.workspace import Workspace
 from outcrop_schemas.outcome import GOOD, RunOutcome
 
 STARTED, ENDED = "job_start", "job_end"
+COUNTED = "jobs_counted"
 UNKNOWN = (
     "the orchestrator was killed while a specialist of this job was at work, so what it did is not known; look at its "
-    "files, then run it again with --resume --retry interrupted"
+    "files, then run it again: `outcrop batch JOBS --resume --retry interrupted`"
 )
 
 

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from outcrop.spill import append_private
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalError
+from outcrop_schemas.regular import open_file
 
 _HASH_DIGITS = 32
 # No exchanges of an agent have such a name.
@@ -63,7 +64,7 @@ class Blocks:
 
     def _line(self, name: str) -> bytes:
         try:
-            with self._path.open("rb") as file:
+            with open_file(self._path) as file:
                 if name not in self._places:
                     self._look_for(name, file)
                 if name in self._places:

@@ -23,6 +23,7 @@ from outcrop.spill import open_private
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalError, ModelError, model_error
 from outcrop_schemas.messages import ModelRequest, ModelResponse
+from outcrop_schemas.regular import read_file
 from outcrop_specialists.completion import first_fault
 
 # Of a request, what every later one nearly always has too.
@@ -134,7 +135,7 @@ def read_exchanges(path: Path, blocks: Blocks | None = None) -> list[Exchange]:
     """
     blocks = blocks or Blocks(path.parent)
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        lines = read_file(path).split(b"\n")[:-1]
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -26,6 +26,7 @@ from outcrop.records import DETAILS, Damage, Entry, Records, read
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import RecordType
+from outcrop_schemas.regular import descriptor_of
 
 _ZEROS = b'"crc32c":"00000000"'
 _CRC = b'"crc32c":"'
@@ -202,7 +203,10 @@ class Journal:
 
 def _open(path: Path, flags: int) -> int:
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+        if flags & os.O_CREAT:
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+        else:
+            descriptor = descriptor_of(path, os.O_RDWR | os.O_APPEND)
     except OSError as error:
         raise JournalError(f"{path}: the journal cannot be opened: {error.strerror}") from error
     for _ in range(_TRIES):
@@ -218,7 +222,7 @@ def _open(path: Path, flags: int) -> int:
 def is_held(path: Path) -> bool:
     """Whether a living orchestrator holds this journal; nothing is changed. Raises JournalError."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = descriptor_of(path)
     except OSError as error:
         raise JournalError(f"{path}: the journal cannot be opened: {error.strerror}") from error
     try:

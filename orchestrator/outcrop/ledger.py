@@ -214,8 +214,8 @@ def no_price(model: str) -> str:
     """What to say of a model that has no price."""
     return (
         f"There is no price for the model {model!r}, so a ceiling in dollars cannot hold. Give one, in dollars per "
-        f"million tokens: --set 'prices.\"{model}\".input=3' --set 'prices.\"{model}\".output=15', or in outcrop.toml "
-        f'[prices."{model}"] input = "3", output = "15"; or bound the tokens instead, with --budget-tokens'
+        f'million tokens: in outcrop.toml [prices."{model}"] input = "3", output = "15" (or `outcrop run '
+        f"--set 'prices.\"{model}\".input=3' --set 'prices.\"{model}\".output=15'`); or bound the tokens instead"
     )
 
 

@@ -6,14 +6,31 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from outcrop.recovery import RunRecord
 from outcrop_schemas.outcome import GOOD
 
 UNDER_WAY = "under way"
+UNREADABLE = "unreadable"
+
+
+def objective_of(run: RunRecord) -> str | None:
+    """What a run is for; of a lone dispatch what that was for."""
+    known = run.about.get("objective") or run.about.get("jobs")
+    if known:
+        return str(known)
+    starts = [entry for entry in run.records.entries if entry.type == "start"]
+    return of_lone(run.records.at(starts[0]).body) if len(starts) == 1 else None
+
+
+def of_lone(start: Mapping[str, Any]) -> str | None:
+    """What the only dispatch of a run is for, by its start."""
+    return str(start["objective"]) if start.get("objective") else None
 
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run. `status` is that of its answer, `under way`, or None where there is no lead to answer."""
+    """One run. `status` is that of its answer, `under way`, `unreadable` where there is
+    no record that can be read, or None where there is no lead to answer."""
 
     run_id: str
     kind: str | None

@@ -15,6 +15,7 @@ from outcrop.spill import append_private, write_private
 from outcrop.text import is_text
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import UnknownNameError, UsageError, WorkspaceError
+from outcrop_schemas.regular import read_file
 from outcrop_specialists.brief import MEMORY
 from outcrop_specialists.context.selection.cards import ToolCard
 from outcrop_specialists.context.selection.index import ToolIndex
@@ -50,7 +51,7 @@ class Memory:
         """Every fact, oldest first. Raises WorkspaceError, naming the line that is damaged, or what is a link."""
         self.check_place()
         try:
-            lines = self.path.read_bytes().splitlines()
+            lines = read_file(self.path).splitlines()
         except (FileNotFoundError, NotADirectoryError):
             # Where the workspace cannot be taken at all, holding it says so.
             return []

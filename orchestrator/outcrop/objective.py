@@ -21,7 +21,7 @@ def checked_objective(objective: str) -> str:
     if len(objective) > limits.OBJECTIVE_CHARS:
         raise ObjectiveError(
             f"The objective has {len(objective)} characters, {limits.OBJECTIVE_CHARS} are allowed; "
-            "put data into a file of the workspace and name it with --data."
+            "put data into a file of the workspace and name that as data."
         )
     if not is_text(objective):
         raise ObjectiveError("The objective is not valid text: it holds bytes that are not UTF-8.")

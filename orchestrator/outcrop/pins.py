@@ -16,6 +16,7 @@ from outcrop.text import is_text
 from outcrop_schemas import limits
 from outcrop_schemas.errors import PinMissingError, UsageError, WorkspaceError
 from outcrop_schemas.messages import ModelRequest, TextBlock
+from outcrop_schemas.regular import read_file
 from outcrop_specialists.brief import PINS, pinned
 
 CurrentPins = Callable[[], Mapping[str, str]]
@@ -84,7 +85,7 @@ def read_pins(home: Path) -> dict[str, str]:
     path = home / FILE_NAME
     raw = b""
     try:
-        raw = path.read_bytes()
+        raw = read_file(path)
         text = raw.decode()
         found = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):

@@ -24,6 +24,7 @@ from outcrop.spill import write_private
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import JournalError
 from outcrop_schemas.journal import JournalRecord, RecordType
+from outcrop_schemas.regular import open_file, read_file
 
 _log = logging.getLogger(__name__)
 _CRC = b'"crc32c":"'
@@ -146,7 +147,7 @@ def decode(line: bytes) -> JournalRecord | None:
 def read(path: Path) -> tuple[Records, Damage]:
     """All good records in order and what was damaged. Raises JournalError where there is no journal."""
     try:
-        with path.open("rb", buffering=_BUFFER_BYTES) as file:
+        with open_file(path, _BUFFER_BYTES) as file:
             state = os.fstat(file.fileno())
             stamp = [state.st_size, state.st_mtime_ns, state.st_ino]
             is_large = state.st_size >= limits.JOURNAL_INDEXED_BYTES
@@ -222,7 +223,7 @@ def index_path(path: Path) -> Path:
 
 def _indexed(path: Path, stamp: list[int]) -> tuple[list[Entry], Damage] | None:
     try:
-        head, *lines = index_path(path).read_text().splitlines()
+        head, *lines = read_file(index_path(path)).decode().splitlines()
         about = wire.loads(head)
         if about["journal"] != stamp or about["entries"] != len(lines):
             return None

@@ -15,6 +15,7 @@ from outcrop.spill import SpillStore, write_private
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import UnknownNameError, WorkspaceError
+from outcrop_schemas.regular import NotAFileError, open_file, read_file
 
 REMOVED = ".removed-"
 """So the name of a folder begins that is being removed: no run to anybody, also where that was interrupted."""
@@ -74,22 +75,28 @@ class RunFolder:
         return self.path / "work" / dispatch_id
 
     def has_begun(self) -> bool:
-        """Whether its first record was written."""
+        """Whether its first record was written. So it was taken to be where something else has the journal's name, or
+        it may not be read: who opens that run is told."""
         try:
-            with self.journal.open("rb") as journal:
+            with open_file(self.journal) as journal:
                 return journal.readline().endswith(b"\n")
+        except (NotAFileError, PermissionError):
+            return True
         except OSError:
             return False
 
     def begun_as(self) -> dict[str, Any] | None:
-        """What its first record says; None where that is damaged. Raises OSError."""
-        with self.journal.open("rb") as journal:
-            record = decode(journal.readline().removesuffix(b"\n"))
+        """What its first record says; None where that is damaged or cannot be read. Raises OSError."""
+        try:
+            with open_file(self.journal) as journal:
+                record = decode(journal.readline().removesuffix(b"\n"))
+        except (NotAFileError, PermissionError):
+            return None
         return record.body if record else None
 
     def about(self) -> dict[str, Any]:
         """The contents of run.json."""
-        about: dict[str, Any] = wire.loads((self.path / "run.json").read_bytes())
+        about: dict[str, Any] = wire.loads(read_file(self.path / "run.json"))
         return about
 
     def describe(self, about: dict[str, Any]) -> None:
@@ -127,7 +134,7 @@ def all_runs(workspace: Workspace) -> list[RunFolder]:
 def find_run(name: str, workspace: Workspace) -> RunFolder:
     """The run that `name` means: a run folder, a run id or its unique beginning, or `last`. Raises UnknownNameError."""
     with contextlib.suppress(OSError):  # what no file can be called is no folder
-        if (Path(name) / "journal.jsonl").is_file():
+        if (Path(name) / "journal.jsonl").exists():
             return RunFolder(Path(name).resolve())
     runs = all_runs(workspace)
     if name == "last" and runs:

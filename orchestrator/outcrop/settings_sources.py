@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
+from outcrop_schemas import regular
 from outcrop_schemas.errors import UsageError
 
 Chosen = TypeVar("Chosen", bound=BaseSettings)
@@ -23,7 +24,7 @@ Chosen = TypeVar("Chosen", bound=BaseSettings)
 def read_file(path: Path) -> dict[str, Any]:
     """What stands in the file; nothing where there is none. Raises UsageError."""
     try:
-        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+        return tomllib.loads(regular.read_file(path).decode(), parse_float=Decimal)
     except FileNotFoundError:
         return {}
     except OSError as error:

@@ -28,7 +28,7 @@ class Workspace:
             self.folder = given.resolve(strict=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise WorkspaceError(
-                f"{given}: the workspace does not exist; make the folder or choose another --workspace"
+                f"{given}: the workspace does not exist; make the folder or choose another workspace"
             ) from error
         if not self.folder.is_dir():
             raise WorkspaceError(f"{given}: the workspace is not a folder")
@@ -38,7 +38,7 @@ class Workspace:
             shown = os.fsencode(self.folder).decode("utf-8", "backslashreplace")
             raise WorkspaceError(
                 f"{shown}: the name of the workspace, or of a folder above it, is not UTF-8 and cannot be written into "
-                "a request; rename it or choose another --workspace"
+                "a request; rename it or choose another workspace"
             ) from None
         self.home = self.folder / HOME
         self.runs = self.home / "runs"

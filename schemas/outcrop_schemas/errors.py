@@ -24,6 +24,7 @@ OutcropError
 ├── LaunchError               a specialist could not be started
 ├── OutsideError              a server that is not ours could not do what it was asked; `server` names it
 ├── PackageError              a package that was allowed could not be installed
+├── OutputError               what a command found could not be written to its stdout: exit status 3
 ├── ProtocolError             bytes that are not protocol 1; `field` names the first fault
 └── PoolClosedError           the pool takes no work any more
 """
@@ -259,6 +260,12 @@ class PackageError(OutcropError):
     """A package that was allowed could not be installed; nothing of it is left."""
 
     kind = "package"
+
+
+class OutputError(OutcropError):
+    """What a command says could not be written to its stdout."""
+
+    kind = "output"
 
 
 class ProtocolError(OutcropError):

@@ -22,7 +22,7 @@ def resolve_inside(workspace: Path, path: str | Path) -> Path:
         reason = error.strerror if isinstance(error, OSError) else error
         raise PathError(repr(str(path)[:_SHOWN_CHARS]), f"is not a path: {reason}") from error
     if not absolute.is_relative_to(workspace):
-        raise PathError(path, f"is outside the workspace {workspace}; copy it there or choose another --workspace")
+        raise PathError(path, f"is outside the workspace {workspace}; copy it there or choose another workspace")
     return absolute
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -283,3 +284,23 @@ def test_the_jobs_of_a_batch_fit_a_phone(workspace: Path, browser: Browser) -> N
             assert shown(page, "#jobs a") == 1
             assert overflow(page) == 0
             assert serious_faults(page) == []
+
+
+LENGTHS = {
+    "moment": 0.004, "seconds": 7.5, "a minute": 99, "minutes": 3_000, "hours": 36_000, "days": 4.9 * 86_400,
+    "weeks": 20 * 86_400, "months": 100 * 86_400, "years": 3 * 365 * 86_400,
+}  # fmt: skip
+BOXES = """() => [...document.querySelectorAll('.timeline .ticks text')].map(label => {
+    const box = label.getBoundingClientRect(); return [box.left, box.right]; })"""
+
+
+def test_no_two_labels_of_the_timeline_overlap_however_long_a_run_was(workspace: Path, browser: Browser) -> None:
+    for number, (name, seconds) in enumerate(LENGTHS.items()):
+        run = f"2026010{number}-000000-000000-aaaa"
+        folder = made(workspace, [outcome(1, duration_s=seconds)], name=run, kind="pool", objective=name)
+        report = write_report(open_run(folder))
+        for size in (PHONE, (360, 640), DESK):
+            with opened(browser, report.as_uri(), size) as page:
+                boxes = sorted(page.evaluate(BOXES))
+            assert len(boxes) > 1, name
+            assert all(left[1] + 2 < right[0] for left, right in pairwise(boxes)), (name, size, boxes)

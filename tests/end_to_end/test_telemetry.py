@@ -297,6 +297,9 @@ def test_a_collector_that_does_not_take_it_costs_one_warning(tmp_path: Path, sil
         ({"OTEL_SDK_DISABLED": "true"}, 0),
         ({"OTEL_TRACES_EXPORTER": "jaeger"}, 2),
         ({"OTEL_TRACES_SAMPLER": "always_off"}, 0),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 2),
+        ({"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"}, 2),
+        ({"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "smoke signals"}, 2),
     ],
 )
 def test_the_variables_of_the_sdk_hold(tmp_path: Path, environment: dict[str, str], status: int) -> None:
@@ -307,6 +310,22 @@ def test_the_variables_of_the_sdk_hold(tmp_path: Path, environment: dict[str, st
     assert done.returncode == status, done.stderr
     assert collector.spans == []
     assert "Traceback" not in done.stderr
+
+
+def test_of_a_protocol_that_is_not_spoken_it_is_said_what_to_do(tmp_path: Path) -> None:
+    given = {"OUTCROP_TELEMETRY": "true", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    done = outcrop(tmp_path, "dispatch", "--json", "--", "true", **given)
+    assert done.returncode == 2
+    assert "OTEL_EXPORTER_OTLP_PROTOCOL=grpc: telemetry goes out as http/protobuf only" in done.stderr
+    assert "port 4318" in done.stderr
+    # What is said for one signal goes before what is said for all; what is not sent needs no protocol.
+    both = {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_METRICS_EXPORTER": "none"}
+    (tmp_path / "mine.py").write_text(COMPLETES)
+    with Collector() as collector:
+        fine = collector.environment(**given, **both)
+        done = outcrop(tmp_path, "dispatch", "--json", "--", sys.executable, "mine.py", **fine)
+    assert done.returncode == 0, done.stderr
+    assert collector.spans
 
 
 def test_without_the_extra_it_is_said_what_installs_it(tmp_path: Path) -> None:

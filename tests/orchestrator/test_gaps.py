@@ -166,6 +166,36 @@ async def test_a_package_with_a_module_of_a_name_that_is_there_is_not_installed(
     assert f"it brings a module {module!r}" in await refused(tmp_path / "home", "lookalike")
 
 
+async def test_a_module_that_another_package_of_the_workspace_has_is_not_installed_again(
+    tmp_path: Path, wheels: Path
+) -> None:
+    home = tmp_path / "home"
+    await installed(home, "tinypack")
+    wheel(wheels, "lookalike", tinypack="raise SystemExit(1)", other="x = 1")
+    requirement = parsed("lookalike")
+    assert requirement is not None
+    told = r"lookalike 1\.0 brings a module 'tinypack', which tinypack 1\.0 has already.*remove .*tinypack-1\.0"
+    with pytest.raises(PackageError, match=told):
+        await PackageStore(home).install(requirement, home / "log" / "pip.log")
+    assert [folder.name for folder in PackageStore(home).folders()] == ["tinypack-1.0"]
+    assert list(PackageStore(home).place.glob(".*")) == []
+
+
+async def test_what_two_packages_need_is_the_same_in_both(tmp_path: Path, wheels: Path) -> None:
+    home = tmp_path / "home"
+    wheel(wheels, "needy", requires="tinypack")
+    await installed(home, "needy")
+    wheel(wheels, "tinypack", "2.0")
+    wheel(wheels, "greedy", requires="tinypack")
+    found = {one["name"]: one["version"] for one in await installed(home, "greedy")}
+    assert found == {"greedy": "1.0", "tinypack": "1.0"}
+    requirement = parsed("tinypack>1")
+    assert requirement is not None
+    with pytest.raises(PackageError, match=r"tinypack 2\.0 brings a module 'tinypack', which tinypack 1\.0 has"):
+        await PackageStore(home).install(requirement, home / "log" / "pip.log")
+    assert [folder.name for folder in PackageStore(home).folders()] == ["greedy-1.0", "needy-1.0"]
+
+
 async def test_what_is_no_wheel_what_is_unknown_and_what_is_there_is_told(tmp_path: Path, wheels: Path) -> None:
     (wheels / "sourceonly-1.0.tar.gz").write_bytes(b"")
     assert "ERROR" in await refused(tmp_path / "home", "sourceonly")

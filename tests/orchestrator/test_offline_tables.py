@@ -62,8 +62,8 @@ def test_without_a_data_file_the_only_or_the_named_table_is_taken(
 @pytest.mark.parametrize(
     ("files", "blocker"),
     [
-        (("wine.csv", "beer.csv"), "there are 2: wine.csv, beer.csv. Name one with --data FILE"),
-        ((), "There is no table in the workspace; name a data file with --data FILE"),
+        (("wine.csv", "beer.csv"), "there are 2: wine.csv, beer.csv. Name one"),
+        ((), "There is no table in the workspace; put a data file there and name it"),
     ],
 )
 def test_without_a_data_file_and_a_choice_the_files_are_named(files: tuple[str, ...], blocker: str) -> None:

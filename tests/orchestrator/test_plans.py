@@ -293,7 +293,7 @@ async def test_a_mapping_may_name_the_file_that_it_is_for(workspace: Path) -> No
     write(workspace / "a:2.csv", OTHER, "sample,unit,Au_ppm,Cu_ppm\n")
     write(workspace / "sub" / "r2.csv", [("granite", 3.0), ("schist", 1.0)], "formation,density\n")
     files = ["a:2.csv", "sub/r2.csv"]
-    with pytest.raises(PlanMismatchError, match="--map FILE:OLD=NEW says"):
+    with pytest.raises(PlanMismatchError, match="the map FILE:OLD=NEW says"):
         await follow(plan, workspace, *files)
     with pytest.raises(PlanMismatchError):
         await follow(plan, workspace, *files, rock="unit")
@@ -308,7 +308,7 @@ async def test_a_mapping_may_name_the_file_that_it_is_for(workspace: Path) -> No
         with pytest.raises(UsageError, match=told):
             await follow(plan, workspace, *files, **given)
     named = {"rock": "none", "a:2.csv:rock": "unit", "./sub/r2.csv:rock": "formation"}
-    with pytest.raises(UsageError, match="--map rock=none: no file"):
+    with pytest.raises(UsageError, match=r"^map rock=none: no file"):
         await follow(plan, workspace, *files, **named)
     outcome = await follow(plan, workspace, *files, **{name: new for name, new in named.items() if ":" in name})
     assert outcome.status == "success", outcome.blockers

@@ -31,7 +31,7 @@ def test_every_column_is_described_and_no_text_of_a_row_is_shown(
     gold = found.results["columns"][2]
     assert (gold["censored"], gold["qualifier"], gold["min"], gold["max"]) == (1, "Au_ppm_q", 0.005, 0.7)
     assert "qualifier" not in found.results["columns"][1]
-    assert "1 results in 1 columns are beyond a limit" in found.summary
+    assert "1 result in 1 column is beyond a limit" in found.summary
     assert any("read as missing: 'Longitude' (1 × NA)" in note for note in found.notes)
     assert "s1" not in json.dumps(found.as_json())
 

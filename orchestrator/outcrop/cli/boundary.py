@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from outcrop_schemas.errors import OutcropError, UsageError
+from outcrop_schemas.errors import OutcropError, OutputError, UsageError
 
 T = TypeVar("T")
 GOOD, BAD, USAGE, CANCELLED = 0, 1, 2, 130
@@ -23,22 +24,29 @@ def guarded(command: Callable[[], int], *, debug: bool) -> int:
     """Run a command; typed errors become one line on stderr."""
     try:
         return command()
-    except BrokenPipeError:
-        # The reader of our output is gone: `main` knows what that means.
+    except (BrokenPipeError, OutputError):
+        # The reader of our output is gone, or there is no room for it: `main` knows what that means.
         raise
     except (Cancelled, KeyboardInterrupt):
-        sys.stderr.write("outcrop: cancelled\n")
+        _tell("cancelled")
         return CANCELLED
     except OutcropError as error:
         if debug:
             traceback.print_exc()
-        sys.stderr.write(f"outcrop: {error}\n")
+        _tell(str(error))
         return USAGE if isinstance(error, UsageError) else BAD
     except Exception as error:  # noqa: BLE001 - the boundary of the command line
         if debug:
             traceback.print_exc()
-        sys.stderr.write(f"outcrop: internal error: {type(error).__name__}: {error} (--debug shows where)\n")
+        _tell(f"internal error: {type(error).__name__}: {error} (--debug shows where)")
         return BAD
+
+
+def _tell(text: str) -> None:
+    """On stderr; nothing where that is full."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"outcrop: {text}\n")
+        sys.stderr.flush()
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

@@ -10,14 +10,14 @@ from typing import Any
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, size, table, warn
 from outcrop.cli.records import open_named
-from outcrop.listing import UNDER_WAY, RunLine
+from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine, objective_of
 from outcrop.recovery import SHAPE, RunRecord, open_run
 from outcrop.runs import all_runs, find_run
 from outcrop.spending import spending_of
 from outcrop.text import age, inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
-from outcrop_schemas.errors import UnknownNameError, UsageError
+from outcrop_schemas.errors import JournalError, UnknownNameError, UsageError
 
 _OBJECTIVE_CHARS = 60
 _CELL_CHARS = 60
@@ -30,10 +30,12 @@ def runs(options: Namespace) -> int:
     listed = []
     for folder in all_runs(Workspace(options.workspace)):
         seconds = age_of(folder)  # before it is opened: what is recovered then is written down now
-        run = open_run(folder)
         line = RunLine(folder.run_id, None, None, None, 0, bytes_of(folder.path), round(seconds), None, None, None)
         try:
-            line = _filled(line, run)
+            line = _filled(line, open_run(folder))
+        except JournalError as error:
+            warn(str(error))
+            line = replace(line, status=UNREADABLE)
         except SHAPE as error:
             # One odd record does not take the list away.
             warn(f"{folder.journal}: a record is not as this version writes it: {error!r}")
@@ -66,7 +68,7 @@ def _filled(line: RunLine, run: RunRecord) -> RunLine:
         dispatches=sum(entry.type == "start" for entry in run.records.entries),
         spent_usd=spending["spent_usd"] if spending else None,
         spent_tokens=spending["spent_tokens"] if spending else None,
-        objective=run.about.get("objective") or run.about.get("jobs") or (said[0]["message"] if said else None),
+        objective=said[0]["message"] if said else objective_of(run),
     )
 
 

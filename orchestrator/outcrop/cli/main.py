@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,11 @@ from importlib import import_module
 
 from outcrop.cli.parsing import chat, facts, live, mcp, records, seeing, work
 from outcrop.cli.parsing.shared import EPILOG
+from outcrop.cli.stdout import give_up_stdout, watch_stdout
+from outcrop_schemas.errors import OutputError
+
+UNWRITTEN = 3
+"""What was asked for was done, perhaps; what came of it could not be told."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    watch_stdout()
     try:
         try:
             code = run(list(sys.argv[1:] if argv is None else argv))
@@ -31,9 +38,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
-        # The reader of our output is gone (`| head`). What waits in the buffer must go nowhere at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output is gone (`| head`).
+        give_up_stdout()
         code = 0
+    except OutputError as error:
+        give_up_stdout()
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"outcrop: {error}\n")
+        code = UNWRITTEN
     sys.exit(code)
 
 

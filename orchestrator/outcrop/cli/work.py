@@ -58,7 +58,10 @@ def run(options: Namespace) -> int:
         say_json(outcome.model_dump(mode="json"))
     else:
         report_run(outcome)
-    return status(outcome)
+    code = status(outcome)
+    if code != GOOD and not (options.data or outcome.data):
+        warn("no data file was given; --data FILE names one")
+    return code
 
 
 def pins(options: Namespace) -> int:

@@ -15,7 +15,7 @@ import secrets
 import shutil
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,8 @@ class PackageStore:
             self._make_place()
             staging.mkdir(mode=0o700)
             async with asyncio.timeout(limits.GAP_INSTALL_SECONDS):
-                return await _installed(requirement, staging, log)
+                others = [each for each in self.folders() if not _is_version_of(each, requirement)]
+                return await _installed(requirement, staging, log, others)
         except TimeoutError:
             raise PackageError(f"{requirement} was not installed within {limits.GAP_INSTALL_SECONDS:g} s") from None
         except OSError as error:
@@ -117,9 +118,12 @@ class PackageStore:
             shutil.rmtree(left, ignore_errors=True)
 
 
-async def _installed(requirement: Requirement, staging: Path, log: Path) -> Installed:
+async def _installed(requirement: Requirement, staging: Path, log: Path, others: Sequence[Path]) -> Installed:
     report, bounds, wanted = (staging / name for name in ("report.json", "bounds.txt", "wanted.txt"))
-    write_private(bounds, "".join(f"{name}=={version}\n" for name, version in _base().items()).encode())
+    # What two packages of the workspace need is there twice, and must be the same.
+    shared = {name: version for name, version in _versions(map(str, others)).items() if name != requirement.key}
+    kept = {**shared, **_versions()}
+    write_private(bounds, "".join(f"{name}=={version}\n" for name, version in kept.items()).encode())
     dry = ("--dry-run", "--quiet", "--report", str(report), "--constraint", str(bounds), str(requirement))
     await _pip(dry, staging, log, requirement)
     found = _missing(wire.loads(report.read_bytes()))
@@ -131,6 +135,7 @@ async def _installed(requirement: Requirement, staging: Path, log: Path) -> Inst
     what = ("--no-deps", "--require-hashes", "--target", str(files), "--requirement", str(wanted))
     await _pip(what, staging, log, requirement)
     _check_names(files, requirement)
+    _check_others(files, requirement, others)
     return Installed(_published(files, requirement, found, staging), found)
 
 
@@ -139,7 +144,8 @@ def _published(files: Path, requirement: Requirement, found: Sequence[Distributi
     version = next((one.version for one in found if canonical(one.name) == requirement.key), found[0].version)
     place = staging.parent
     target = place / f"{requirement.key}-{version}"
-    for number, other in enumerate(place.glob(f"{requirement.key}-[0-9]*")):
+    before = [folder for folder in place.iterdir() if _is_version_of(folder, requirement)]
+    for number, other in enumerate(before):
         other.rename(staging / f"before-{number}")
     files.rename(target)
     return target
@@ -168,9 +174,13 @@ def _sha256(archive: Mapping[str, Any]) -> str:
     return {kind: str(digits)}["sha256"]
 
 
-def _base() -> dict[str, str]:
-    """Every distribution of this installation; none of them is replaced."""
-    found = ((one.metadata["Name"], one.version) for one in importlib.metadata.distributions())
+def _is_version_of(folder: Path, requirement: Requirement) -> bool:
+    return folder.match(f"{requirement.key}-[0-9]*")
+
+
+def _versions(folders: Iterable[str] = sys.path) -> dict[str, str]:
+    """Every distribution in these folders, or of this installation, of which none is replaced."""
+    found = ((one.metadata["Name"], one.version) for one in importlib.metadata.distributions(path=list(folders)))
     return {canonical(name): version for name, version in found if name and version}
 
 
@@ -182,6 +192,34 @@ def _check_names(files: Path, requirement: Requirement) -> None:
         # A namespace without a file of its own is shared by right.
         if spec is not None and spec.origin is not None:
             raise PackageError(f"{requirement} was not installed: it brings a module {name!r}, which is there already")
+
+
+def _check_others(files: Path, requirement: Requirement, others: Sequence[Path]) -> None:
+    """Raises PackageError where a module is in another package of the workspace already, and is not the same: of both
+    only one could be imported, and nobody would know which."""
+    brought = _modules(files)
+    for folder in others:
+        for name, (there, is_whole_there) in _modules(folder).items():
+            new, is_whole = brought.get(name, (there, False))
+            if new != there and (is_whole or is_whole_there):
+                raise PackageError(
+                    f"{requirement} was not installed: {new} brings a module {name!r}, which {there} has already, "
+                    f"installed for this workspace; if it is no longer needed, remove {folder} and try again"
+                )
+
+
+def _modules(folder: Path) -> dict[str, tuple[str, bool]]:
+    """Each top-level module, what brought it, and whether it has a file of its own: a namespace is shared by right."""
+    found: dict[str, tuple[str, bool]] = {}
+    for one in importlib.metadata.distributions(path=[str(folder)]):
+        told = f"{canonical(one.metadata['Name'])} {one.version}"
+        for file in one.files or ():
+            top, *below = file.parts
+            name = top.partition(".")[0]
+            if name.isidentifier() and not top.endswith(_NO_MODULES):
+                is_whole = not below or (len(below) == 1 and below[0].partition(".")[0] == "__init__")
+                found[name] = told, is_whole or found.get(name, ("", False))[1]
+    return found
 
 
 # --- pip as a process -------------------------------------------------------------------------------------------------

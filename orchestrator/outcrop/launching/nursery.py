@@ -51,7 +51,7 @@ class NurseryLauncher:
         if len(self._starts) == self._starts.maxlen and now - self._starts[0] < _RESTART_SECONDS:
             raise LaunchError(
                 f"the nursery died {len(self._starts)} times within {_RESTART_SECONDS:.0f} s; "
-                "its last words are on stderr; --launch cold goes without it"
+                "its last words are on stderr; cold starts go without it (`outcrop dispatch --launch cold`)"
             )
         self._starts.append(now)
         open_standard_streams()

@@ -246,7 +246,7 @@ def explained(error: OSError) -> OSError | LaunchError:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return LaunchError(
         f"no file can be opened any more: this process may have {limit} (ulimit -n); "
-        "allow it more, or run fewer dispatches at once (--workers)"
+        "allow it more, or run fewer dispatches at once (the setting `workers`)"
     )
 
 

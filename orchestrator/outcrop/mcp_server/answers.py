@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from outcrop.text import inert, shorten
+from outcrop.text import ELLIPSIS, inert, shorten
 from outcrop_schemas import limits, wire
 from outcrop_schemas.claims import Verdict
 from outcrop_schemas.outcome import DispatchLine, Outcome, RunOutcome, Status, Truncated
@@ -164,15 +164,16 @@ def uri_of(path: str) -> str:
 
 
 def of_tool(tool: str, outcome: Outcome, run_id: str) -> ToolAnswer:
+    summary, errors = _told_once(outcome.summary, outcome.errors)
     return ToolAnswer(
         tool=tool,
         status=outcome.status,
-        summary=outcome.summary,
+        summary=summary,
         results=outcome.results,
         truncated=outcome.truncated,
         artifacts=_files(outcome.artifacts),
         notes=[note for note in outcome.findings if _OUT_OF_REACH not in note],
-        errors=outcome.errors,
+        errors=errors,
         warnings=outcome.warnings,
         run_id=run_id,
         dispatch_id=outcome.dispatch_id,
@@ -183,6 +184,7 @@ def of_tool(tool: str, outcome: Outcome, run_id: str) -> ToolAnswer:
 def of_dispatch(outcome: Outcome, run_id: str) -> DispatchAnswer:
     names = set(DispatchAnswer.model_fields) - {"artifacts", "run_id"}
     fields = {name: getattr(outcome, name) for name in names}
+    fields["summary"], fields["errors"] = _told_once(outcome.summary, outcome.errors)
     return DispatchAnswer(**fields, artifacts=_files(outcome.artifacts), run_id=run_id)
 
 
@@ -191,6 +193,7 @@ def of_run(outcome: RunOutcome, *, has_report: bool) -> ResearchAnswer:
     names = set(ResearchAnswer.model_fields) - {"artifacts", "figures", "left_out", "report", "usage"}
     fields = {name: getattr(outcome, name) for name in names}
     fields["objective"] = shorten(outcome.objective, limits.SUMMARY_CHARS)
+    fields["summary"], fields["errors"] = _told_once(outcome.summary, outcome.errors)
     fields["data"] = outcome.data[: limits.LIST_ENTRIES]
     usage = {name: value for name, value in outcome.usage.items() if name != "spending"}
     if spending := outcome.usage.get("spending"):
@@ -204,6 +207,19 @@ def of_run(outcome: RunOutcome, *, has_report: bool) -> ResearchAnswer:
             report=f"run://{outcome.run_id}/report.html" if has_report else None,
         )
     )
+
+
+def _told_once(summary: str, errors: Sequence[str]) -> tuple[str, list[str]]:
+    """Summary and errors, without a summary that is nothing but one of the errors: that one is then there as long as
+    the summary was, since entries of a list are cut sooner."""
+    for place, error in enumerate(errors):
+        kind, _, reason = error.partition(": ")
+        told = reason.removesuffix(ELLIPSIS)
+        if told and (summary == reason or (told != reason and summary.startswith(told))):
+            return "", [*errors[:place], f"{kind}: {summary}", *errors[place + 1 :]]
+        if summary == error:
+            return "", list(errors)
+    return summary, list(errors)
 
 
 def fitted(answer: ResearchAnswer, most: int = limits.OUTCOME_CHARS) -> ResearchAnswer:
@@ -226,8 +242,10 @@ def texts_of(answer: BaseModel) -> list[str]:
     """An answer for whoever sees no structured content: a few lines on how it ended, and what was found as JSON."""
     if not isinstance(answer, ToolAnswer | DispatchAnswer | ResearchAnswer):
         return [as_text(answer.model_dump(mode="json"))]
-    lines = [f"{answer.status}: {answer.summary}" if answer.summary else answer.status]
-    lines += [f"error: {entry}" for entry in answer.errors]
+    errors = [entry for entry in answer.errors if entry not in answer.summary]
+    head = answer.summary or (errors.pop(0) if errors else "")
+    lines = [f"{answer.status}: {head}" if head else answer.status]
+    lines += [f"error: {entry}" for entry in errors]
     lines += [f"note: {entry}" for entry in getattr(answer, "notes", [])]
     lines += [f"warning: {entry}" for entry in answer.warnings]
     lines += [f"file: {file.path}" for file in answer.artifacts]
@@ -235,6 +253,8 @@ def texts_of(answer: BaseModel) -> list[str]:
         lines.append(f"all results ({truncated.chars} characters): {truncated.spill or 'could not be written'}")
     account = "\n".join(shorten(inert(line, keep_newlines=False), _LINE_CHARS) for line in lines)
     fields = answer.model_dump(mode="json", include=set(_TOLD))
+    if blockers := fields.get("blockers"):
+        fields["blockers"] = [entry for entry in blockers if entry not in head]
     found = {name: fields[name] for name in _TOLD if fields.get(name)}
     if isinstance(answer, ToolAnswer):
         found = answer.results

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from outcrop.listing import UNREADABLE, objective_of
 from outcrop.mcp_server import answers
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import RunFolder, all_runs, find_run
@@ -60,11 +61,13 @@ def _line_of(folder: RunFolder) -> answers.RunLine:
         return _line(open_run(folder))
     except JournalError as error:
         told = shorten(str(error), limits.HISTORY_OBJECTIVE_CHARS)
-        return answers.RunLine(run_id=folder.run_id, kind=None, at=None, status="damaged", dispatches=0, objective=told)
+        return answers.RunLine(
+            run_id=folder.run_id, kind=None, at=None, status=UNREADABLE, dispatches=0, objective=told
+        )
 
 
 def _line(run: RunRecord) -> answers.RunLine:
-    objective = run.about.get("objective") or run.about.get("jobs")
+    objective = objective_of(run)
     answer = run.answer
     return answers.RunLine(
         run_id=run.folder.run_id,

@@ -60,7 +60,7 @@ async def bind(plan: Plan, files: Sequence[str], given: Mapping[str, str], look:
     mapped = {(chosen[name], old) for name in chosen for old, _, _ in fits[name]["fits"][name]["mapped"]}
     for one in mappings:
         if not any(old == one.old and one.is_for(file, mappings) for file, old in mapped):
-            raise UsageError(f"--map {one}: no file that needs the first has a column of the second name")
+            raise UsageError(f"map {one}: no file that needs the first has a column of the second name")
     renames = {name: _renames(fits[name]["fits"][name]) for name in chosen}
     repairs = [
         f"{chosen[name]}: {old} is {new} here ({how})"
@@ -131,7 +131,7 @@ def _report(
         more = int(fits[one.id].get("column_count", 0)) - len(listed)
         lines.append(f"  the file has {', '.join(listed)}" + (f" and {more} more" if more > 0 else ""))
     form = "FILE:OLD=NEW" if len(plan.inputs) > 1 else "OLD=NEW"
-    lines.append(f"--map {form} says which column NEW of the file stands for OLD of the plan")
+    lines.append(f"the map {form} says which column NEW of the file stands for OLD of the plan")
     return "\n".join(lines)
 
 

@@ -46,9 +46,9 @@ def _read(plan: Plan, files: Sequence[str], key: str, new: str) -> Mapped:
             return Mapped(old, new, file)
     named = next((key[at + 1 :] for at in places if posixpath.normpath(key[:at]) in files), None)
     if named is None and any(key[at + 1 :] in needed for at in places):
-        raise UsageError(f"--map {key}={new}: the files that were given are {', '.join(files)}")
+        raise UsageError(f"map {key}={new}: the files that were given are {', '.join(files)}")
     known = ", ".join(column.name for one in plan.inputs for column in one.columns) or "none by name"
-    raise UsageError(f"--map: the plan needs no column {named or key!r}; it needs {known}")
+    raise UsageError(f"map: the plan needs no column {named or key!r}; it needs {known}")
 
 
 def of_file(mappings: Sequence[Mapped], file: str) -> dict[str, str]:

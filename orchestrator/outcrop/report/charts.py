@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from outcrop.report.dispatches import DispatchFact
 from outcrop.report.tokens import AgentTokens
 
 _TICKS = 5
+_LABELS_CHARS = 44
+"""So many characters of labels stand side by side on a phone, with room between them."""
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_STEPS = (
+    *(count * _MINUTE for count in (1, 2, 5, 10, 15, 30)),
+    *(count * _HOUR for count in (1, 2, 3, 6, 12)),
+    *(count * _DAY for count in (1, 2, 7, 14, 28, 91)),
+)
+"""What clocks and calendars are read by, in seconds; below a minute and beyond a quarter tens do."""
 _LEAST_SHARE = 0.4
 ROW, TOP, BOTTOM = 36, 4, 24
 CHART_HEIGHT = 220
@@ -68,7 +78,7 @@ def timeline_of(dispatches: Sequence[DispatchFact], turns: Sequence[float], seco
         bars.append(
             Bar(fact, round(min(x, 100 - _LEAST_SHARE), 3), round(max(width, _LEAST_SHARE), 3), offset + row * ROW)
         )
-    ticks = [Tick(round(100 * at / whole, 3), seconds_text(at)) for at in ticks_to(whole)]
+    ticks = [Tick(round(100 * at / whole, 3), label) for at, label in times_to(whole).items()]
     marks = [round(100 * turn / whole, 3) for turn in turns]
     return Timeline(bars, marks, ticks, offset + len(bars) * ROW + BOTTOM)
 
@@ -80,6 +90,36 @@ def ticks_to(whole: float) -> list[float]:
     size = 10 ** math.floor(math.log10(whole / _TICKS))
     step = next(factor * size for factor in (1, 2, 5, 10) if whole / (factor * size) <= _TICKS + 1)
     return [number * step for number in range(int(whole / step * (1 + 1e-9)) + 1)]
+
+
+def times_to(whole: float) -> dict[float, str]:
+    """Times from 0 to at most `whole` that a clock or a calendar has with their labels, as many as have room."""
+    none = {0.0: time_text(0.0, 1.0)}
+    if not whole > 0 or not math.isfinite(whole):
+        return none
+    days = (count * 10**power * _DAY for power in range(2, 308) for count in (1, 2, 5))
+    steps = chain(_STEPS, days) if whole > 2 * _MINUTE else _below_a_minute(whole)
+    for step in steps:
+        times = [number * step for number in range(int(min(whole / step * (1 + 1e-9), _LABELS_CHARS)) + 1)]
+        labels = {at: time_text(at, step) for at in times}
+        if sum(len(label) + 2 for label in labels.values()) <= _LABELS_CHARS or len(times) <= 2:
+            return labels
+    return none
+
+
+def _below_a_minute(whole: float) -> Iterator[float]:
+    size = 10 ** math.floor(math.log10(whole / _LABELS_CHARS))
+    while True:
+        yield from (factor * size for factor in (1, 2, 5))
+        size *= 10
+
+
+def time_text(seconds: float, step: float) -> str:
+    """The label of a tick, in the unit of the steps: `1.5 s`, `10 min`, `3 h`, `12 d`."""
+    for length, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds and step % length == 0:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def seconds_text(seconds: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from outcrop.batch_resume import ENDED, STARTED
+from outcrop.batch_resume import COUNTED, ENDED, STARTED
 from outcrop.recovery import RunRecord
 from outcrop.report.dispatches import RUNNING
 from outcrop_schemas import limits
@@ -39,6 +39,12 @@ class Jobs:
     counts: Mapping[str, int]
     left_out: int
     bad_lines: Sequence[tuple[int, str]]
+    all: int | None = None
+    """How many there are, with those that have not begun; records of before do not say it."""
+
+    @property
+    def begun(self) -> int:
+        return len(self.shown) + self.left_out
 
 
 def job_facts(run: RunRecord) -> Jobs | None:
@@ -51,7 +57,14 @@ def job_facts(run: RunRecord) -> Jobs | None:
     shown = sorted((job for place, job in _each(run, wanted)), key=lambda job: (job.is_good, job.line))
     bad = [(int(body.get("line", 0)), str(body.get("reason", ""))) for body in run.events("bad_line")]
     counts = Counter(status for status, _ in last.values())
-    return Jobs(shown, dict(counts), len(last) - len(shown), bad[: limits.REPORT_JOBS])
+    counted = [int(body.get("jobs", 0)) for body in run.events(COUNTED)]
+    return Jobs(
+        shown,
+        dict(counts),
+        len(last) - len(shown),
+        bad[: limits.REPORT_JOBS],
+        max(counted[-1], len(last)) if counted else None,
+    )
 
 
 def _each(run: RunRecord, places: set[int] | None = None) -> Iterator[tuple[int, JobFact]]:

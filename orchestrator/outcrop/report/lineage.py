@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from outcrop.artifacts import MISSING
 from outcrop.report.answer import ClaimFact
 from outcrop.report.previews import Files
 from outcrop_schemas import limits, wire
 from outcrop_schemas.errors import PathError
+from outcrop_specialists.reading.address import MARK
 from outcrop_specialists.tools.lineage import record_path
 
-Kind = Literal["input", "tool", "file", "figures", "refuted figures"]
+Kind = Literal["input", "tool", "file", "missing", "figures", "refuted figures"]
 _RECORD_BYTES = 1 << 20
 # Five columns fit the width of a page.
 WIDTH, HEIGHT, _ACROSS, _DOWN, _MARGIN = 150, 44, 34, 16, 4
@@ -82,7 +84,7 @@ def lineage_of(paths: Sequence[str], claims: Sequence[ClaimFact], files: Files) 
         path = queue.pop(0)
         if path not in seen:
             seen.add(path)
-            queue += found.file(path, _record(files, path))
+            queue += found.file(path, _record(files, path), is_there=_is_there(files, path))
     found.figures(claims, seen)
     return _laid_out(found.nodes, found.edges, len(set(queue) - seen))
 
@@ -97,6 +99,20 @@ def _record(files: Files, path: str) -> Mapping[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
+def _is_there(files: Files, path: str) -> bool:
+    """Whether there is such a file; one that may only not be looked at is taken to be."""
+    try:
+        files.size(path.partition(MARK)[0])
+    except PathError as error:
+        return error.reason != MISSING
+    except ValueError:
+        # No file can be called so.
+        return False
+    except OSError:
+        return True
+    return True
+
+
 class _Gathered:
     """Nodes and edges as they are found, each once."""
 
@@ -104,14 +120,14 @@ class _Gathered:
         self.nodes: dict[str, Node] = {}
         self.edges: dict[tuple[str, str], None] = {}
 
-    def file(self, path: str, record: Mapping[str, Any]) -> list[str]:
+    def file(self, path: str, record: Mapping[str, Any], *, is_there: bool) -> list[str]:
         """Add a file with the tool that made it; what it was made from."""
         name = path.rpartition("/")[2]
         tool = record.get("tool")
         if not isinstance(tool, str):
-            self._add(Node(f"file:{path}", "input", name, path, path, "input"))
+            self._add(_node(path, name, "input", is_there=is_there))
             return []
-        self._add(Node(f"file:{path}", "file", name, path, path, "file"))
+        self._add(_node(path, name, "file", is_there=is_there))
         given = [entry for entry in record.get("inputs") or () if isinstance(entry, dict)]
         inputs = [str(entry.get("path", "")) for entry in given]
         parameters = wire.dumps(record.get("parameters")).decode()
@@ -141,6 +157,13 @@ class _Gathered:
 
     def _add(self, node: Node) -> None:
         self.nodes.setdefault(node.key, node)
+
+
+def _node(path: str, name: str, kind: Kind, *, is_there: bool) -> Node:
+    """The box of a file; of one that is gone nobody can see whether it was given or made."""
+    if is_there:
+        return Node(f"file:{path}", kind, name, path, path, kind)
+    return Node(f"file:{path}", "missing", name, f"{path}: is no longer there", path, "missing")
 
 
 def _laid_out(nodes: Mapping[str, Node], edges: Iterable[tuple[str, str]], left_out: int) -> Lineage:

@@ -20,6 +20,7 @@ from outcrop.report.lineage import HEIGHT, WIDTH
 from outcrop.report.links import Links
 from outcrop.text import inert, shorten, size
 from outcrop_schemas import limits
+from outcrop_schemas.counts import named
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -202,7 +203,7 @@ def _seconds(value: float | None) -> str:
 
 def many(count: int, one: str, more: str | None = None) -> str:
     """`1 file`, `2 files`, `12,000 files`."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+    return f"{count:,} {named(count, one, more)}"
 
 
 def _words(name: str) -> str:

@@ -54,8 +54,10 @@ class Tokens:
 def token_facts(run: RunRecord, dispatches: Sequence[DispatchFact]) -> Tokens:
     """From the exchanges alone, without putting a request together."""
     names = {LEAD: "the lead", **{fact.id: f"{fact.short} {fact.specialist}" for fact in dispatches}}
-    there = {name: title for name, title in names.items() if (run.folder.exchanges / f"{name}.jsonl").is_file()}
-    agents, problems = [], []
+    files = {name: run.folder.exchanges / f"{name}.jsonl" for name in names}
+    there = {name: title for name, title in names.items() if files[name].is_file()}
+    others = [name for name, path in files.items() if name not in there and path.exists()]
+    agents, problems = [], [f"{names[name]}: its requests cannot be read: no regular file" for name in others]
     for name in list(there)[: limits.REPORT_AGENTS]:
         steps, damaged = recorded_steps(run, name)
         if damaged:

@@ -34,6 +34,7 @@ from outcrop_schemas.errors import UsageError
 
 _log = logging.getLogger(__name__)
 _KINDS = ("otlp", "console", "none")
+_PROTOCOL = "http/protobuf"
 
 
 class Exporting:
@@ -108,6 +109,7 @@ class _Metrics(OTLPMetricExporter):
 def _span_exporter(lost: dict[str, int]) -> SpanExporter | None:
     kind = _kind("OTEL_TRACES_EXPORTER")
     if kind == "otlp":
+        _check_protocol("TRACES")
         exporter = _Spans()
         exporter.lost = lost
         return exporter
@@ -118,6 +120,7 @@ def _span_exporter(lost: dict[str, int]) -> SpanExporter | None:
 def _metric_exporter(lost: dict[str, int]) -> MetricExporter | None:
     kind = _kind("OTEL_METRICS_EXPORTER")
     if kind == "otlp":
+        _check_protocol("METRICS")
         exporter = _Metrics()
         exporter.lost = lost
         return exporter
@@ -129,6 +132,19 @@ def _kind(variable: str) -> str:
     if kind not in _KINDS:
         raise UsageError(f"{variable}={kind}: telemetry knows {', '.join(_KINDS)}")
     return kind
+
+
+def _check_protocol(signal: str) -> None:
+    """Raises UsageError for a protocol of OTLP that is not spoken here: the SDK's exporter would pass over it."""
+    for variable in (f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        asked = os.environ.get(variable, "").strip().lower()
+        if asked and asked != _PROTOCOL:
+            raise UsageError(
+                f"{variable}={asked}: telemetry goes out as {_PROTOCOL} only; take the variable away, or set it to "
+                "that, and give the collector's address for OTLP/HTTP, mostly port 4318, as OTEL_EXPORTER_OTLP_ENDPOINT"
+            )
+        if asked:
+            return
 
 
 def _about_us() -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from outcrop.journal import is_held
-from outcrop.listing import UNDER_WAY, RunLine, ended_as
+from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine, ended_as, of_lone
 from outcrop.recovery import SHAPE
 from outcrop.runs import REMOVED, RunFolder
 from outcrop.ui.follow import Follower, Totals
@@ -109,20 +109,27 @@ class Catalogue:
             follower = self._follower(folder)
             follower.read_all(lambda: time.monotonic() < until)
             listed = self._made(folder, follower, is_under_way=stamp[2])
-        except (JournalError, OSError):
-            # Removed meanwhile.
-            self._forget(folder.run_id)
-            return None
+        except (JournalError, OSError) as error:
+            if not folder.journal.exists():
+                # Removed meanwhile.
+                self._forget(folder.run_id)
+                return None
+            _log.debug("%s", error)
+            return self._made(folder, None, is_under_way=False, status=UNREADABLE)
         except SHAPE as error:
             _log.warning("%s: a record is not as this version writes it: %r", folder.journal, error)
             listed = self._made(folder, None, is_under_way=stamp[2])
         self._known[folder.run_id] = stamp, listed
         return listed
 
-    def _made(self, folder: RunFolder, follower: Follower | None, *, is_under_way: bool) -> Listed:
+    def _made(
+        self, folder: RunFolder, follower: Follower | None, *, is_under_way: bool, status: str | None = None
+    ) -> Listed:
         """The line of a run; without a follower of what its first record says only."""
         about, totals = self._about[folder.run_id], follower.totals() if follower else _NOTHING
-        ended = _status(about["kind"], follower, totals) if follower and not is_under_way else None
+        if follower and not about["objective"] and len(follower.dispatches) == 1:
+            about["objective"] = of_lone(follower.body(follower.dispatches[0].start))
+        ended = _status(about["kind"], follower, totals) if follower and not is_under_way else status
         line = RunLine(
             folder.run_id,
             about["kind"],

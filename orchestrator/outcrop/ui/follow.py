@@ -23,6 +23,7 @@ from outcrop.records import Entry, decode, entry_of
 from outcrop.ui.places import Pairs, Place
 from outcrop_schemas.errors import JournalError
 from outcrop_schemas.journal import JournalRecord
+from outcrop_schemas.regular import descriptor_of, open_file
 
 _STEP_BYTES = 8 << 20
 _BUFFER_BYTES = 1 << 20
@@ -91,7 +92,7 @@ class Follower:
         """Read on, about so many bytes; whether whole lines came. Raises JournalError."""
         with self._reading:
             try:
-                with self.path.open("rb", buffering=_BUFFER_BYTES) as file:
+                with open_file(self.path, _BUFFER_BYTES) as file:
                     file.seek(self._at)
                     return self._read_on(file.readline, self._at + most)
             except OSError as error:
@@ -201,7 +202,7 @@ class Follower:
     def read(self, place: Place) -> tuple[Entry, JournalRecord]:
         """The record at a place: what it is, and what it says. Raises JournalError."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = descriptor_of(self.path)
             try:
                 line = os.pread(descriptor, place.length, place.at)
             finally:

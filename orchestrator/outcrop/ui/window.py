@@ -13,6 +13,7 @@ from outcrop.runs import RunFolder
 from outcrop.ui.follow import Follower
 from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError
+from outcrop_schemas.regular import open_file
 
 
 def record_of(folder: RunFolder, follower: Follower) -> RunRecord:
@@ -26,7 +27,7 @@ def ending_of(folder: RunFolder) -> RunRecord:
     """What the first line and the end of a long journal say, before all of it was read. Raises JournalError."""
     entries: list[Entry] = []
     try:
-        with folder.journal.open("rb") as file:
+        with open_file(folder.journal) as file:
             first = entry_of(file.readline(), 0, {})
             size = file.seek(0, 2)
             at = max(file.seek(0), size - limits.UI_START_BYTES)
@@ -46,7 +47,7 @@ def ending_of(folder: RunFolder) -> RunRecord:
 
 def _record(folder: RunFolder, entries: list[Entry], damage: list[str] | None = None) -> RunRecord:
     try:
-        with contextlib.closing(folder.journal.open("rb")) as file:
+        with contextlib.closing(open_file(folder.journal)) as file:
             return as_it_stands(folder, Records(folder.journal, entries, file), damage or [])
     except OSError as error:
         raise JournalError(f"{folder.journal}: the journal cannot be read: {error.strerror}") from error

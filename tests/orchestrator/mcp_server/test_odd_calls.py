@@ -56,6 +56,35 @@ async def test_a_call_that_makes_no_sense_is_answered_in_words(
     assert len(text) <= limits.RESULT_CHARS
 
 
+async def test_what_went_wrong_is_told_once(served: Any) -> None:
+    arguments = {"path": "small.csv", "column": "Cupm", "operator": ">", "value": 1}
+    long = {"code": f"raise ValueError('{'much ' * 200}')"}
+    async with served.client() as client:
+        wrong = await client.call_tool("filter_rows", arguments)
+        script = await client.call_tool("run_script", long)
+        dispatched = await client.call_tool(
+            "dispatch", {"specialist": "analytics", "objective": "mean of Cupm", "data": ["small.csv"]}
+        )
+    for result, said in ((wrong, "has no column 'Cupm'"), (script, "the script failed"), (dispatched, '"Cupm" is no')):
+        assert result.is_error
+        assert "\n".join(part.text for part in result.content).count(said) == 1
+    for result in (wrong, script):
+        assert json.dumps(result.structured_content).count(result.content[0].text[20:40]) == 1
+    assert wrong.structured_content["errors"][0].startswith("argument: column: small.csv has no column 'Cupm'")
+    # An entry of a list has room for 500 characters; of what is told once nothing is cut that was told before.
+    assert len(script.structured_content["errors"][0]) > limits.ENTRY_CHARS
+
+
+async def test_a_client_is_not_told_of_options_of_the_command_line(stdio: Any, workspace: Path) -> None:
+    async with stdio(workspace) as client:
+        empty = await client.call_tool("run_research", {"objective": "the mean of Cu"})
+        outside = await client.call_tool("inspect_dataset", {"path": "../x.csv"})
+    assert "There is no table in the workspace; put a data file there" in empty.structured_content["summary"]
+    for result in (empty, outside):
+        assert result.is_error
+        assert "--" not in " ".join(part.text for part in result.content) + json.dumps(result.structured_content)
+
+
 async def test_a_result_that_is_too_long_is_cut_and_the_whole_of_it_named(served: Any) -> None:
     # Twenty rows of forty columns of 200 characters are more than 8,000 characters.
     header = ",".join(f"column {n}" for n in range(40))

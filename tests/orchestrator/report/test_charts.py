@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcrop.report.charts import seconds_text, ticks_to, timeline_of, token_chart
+from outcrop.report.charts import seconds_text, ticks_to, timeline_of, times_to, token_chart
 from outcrop.report.dispatches import DispatchFact
 from outcrop.report.tokens import AgentTokens
 from outcrop.steps import Step
@@ -41,6 +41,29 @@ def test_ticks_are_round_numbers_from_nought_up(whole: float) -> None:
     assert ticks == sorted(ticks)
     assert 2 <= len(ticks) <= 7
     assert ticks[-1] <= whole * 1.001
+
+
+@given(st.floats(1e-6, 1e12))
+def test_times_are_those_of_a_clock_and_their_labels_have_room(whole: float) -> None:
+    times = times_to(whole)
+    assert [*times] == sorted(times)
+    assert next(iter(times)) == 0
+    assert 2 <= len(times) <= 9
+    assert max(times) <= whole * 1.001
+    assert len(set(times.values())) == len(times)
+    assert sum(map(len, times.values())) <= 44
+
+
+def test_times_are_told_in_the_unit_of_their_steps() -> None:
+    said = {whole: ", ".join(times_to(whole).values()) for whole in (45, 600, 20_000, 129_600, 345_600, 31_536_000)}
+    assert said == {
+        45: "0 s, 10 s, 20 s, 30 s, 40 s",
+        600: "0 s, 2 min, 4 min, 6 min, 8 min, 10 min",
+        20_000: "0 s, 1 h, 2 h, 3 h, 4 h, 5 h",
+        129_600: "0 s, 6 h, 12 h, 18 h, 24 h, 30 h, 36 h",
+        345_600: "0 s, 1 d, 2 d, 3 d, 4 d",
+        31_536_000: "0 s, 91 d, 182 d, 273 d, 364 d",
+    }
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(SEGMENTS), st.integers(0, 10**6)), max_size=30), st.integers(1, 10**6))

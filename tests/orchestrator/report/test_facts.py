@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 from made_runs import answer, made, outcome, record
 
+from outcrop.batch_resume import COUNTED, ENDED, STARTED
 from outcrop.journal import Journal
 from outcrop.recovery import open_run
 from outcrop.report.facts import RunFacts, facts_of
+from outcrop.report.links import FileLinks
+from outcrop.report.page import render_page
 from outcrop_schemas import limits
 
 PIECE = {"path": "a.csv", "statistic": "mean", "column": "Au", "value": 1.5, "verdict": "verified", "actual": 1.5}
@@ -173,6 +176,28 @@ def test_the_jobs_of_a_batch_are_those_that_were_said_last(workspace: Path) -> N
     assert found is not None
     assert [(each.line, each.status) for each in found.shown] == [(2, "error"), (3, "interrupted"), (1, "success")]
     assert found.counts == {"success": 1, "error": 1, "interrupted": 1}
+
+
+def test_the_page_of_a_batch_that_was_killed_tells_how_many_jobs_there_are_and_how_many_began(workspace: Path) -> None:
+    begun = [{"kind": STARTED, "job": f"j{line}", "line": line, "id": None, "run_id": f"r{line}"} for line in (1, 2)]
+    ended = {"status": "success", "objective": "o", "duration_s": 1.0}
+    done = {"kind": ENDED, "job": "j1", "line": 1, "id": None, "outcome": ended}
+    links = FileLinks(workspace / "report.html", workspace, workspace)
+    seen: list[str] = []
+
+    def told(*events: dict[str, Any]) -> str:
+        name = f"2026010{len(seen)}-000000-000000-aaaa"
+        seen.append(name)
+        found = facts(workspace, name=name, events=[*events, *begun, done], kind="batch", objective=None)
+        return render_page(found, links)
+
+    assert "A batch of 1,200 jobs, of which 2 had begun." in told({"kind": COUNTED, "jobs": 1200})
+    assert "A batch of 2 jobs." in told({"kind": COUNTED, "jobs": 2})
+    # Resumed: the last count holds. Records of before have none.
+    assert "A batch of 3 jobs, of which 2 had begun." in told(
+        {"kind": COUNTED, "jobs": 9}, {"kind": COUNTED, "jobs": 3}
+    )
+    assert "A batch of 2 jobs." in told()
 
 
 def test_a_long_batch_shows_its_failures_first(workspace: Path) -> None:

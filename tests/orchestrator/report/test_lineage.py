@@ -18,6 +18,10 @@ def made(workspace: Path, name: str, tool: Any, *inputs: Any, parameters: Any = 
     path = workspace / "results" / name
     (path.parent / ".lineage").mkdir(parents=True, exist_ok=True)
     path.write_text("x")
+    for each in inputs:
+        if isinstance(each, str) and each and not each.startswith("."):
+            (workspace / each).parent.mkdir(parents=True, exist_ok=True)
+            (workspace / each).touch()
     record = {"tool": tool, "version": 1, "parameters": parameters, "inputs": [{"path": each} for each in inputs]}
     (path.parent / ".lineage" / f"{name}.json").write_text(json.dumps(record))
     return f"results/{name}"
@@ -56,6 +60,18 @@ def test_files_of_one_call_can_be_told_apart_by_what_their_boxes_say(workspace: 
     assert len(set(shown)) == 3
 
 
+def test_what_is_gone_is_drawn_as_missing_whatever_it_was(workspace: Path) -> None:
+    clean = made(workspace, "clean.csv", "remove_duplicates", "raw.csv")
+    (workspace / "raw.csv").unlink()
+    (workspace / clean).unlink()
+    told = CheckedClaim(path="gone.csv", statistic="rows", value=3, verdict="unverifiable", actual=None)
+    graph = lineage_of([clean], [ClaimFact(1, told)], Files(workspace))
+    kinds = {node.label: node.kind for node in graph.nodes if node.path}
+    assert kinds == {"clean.csv": "missing", "raw.csv": "missing", "gone.csv": "missing"}
+    assert ("remove_duplicates", "clean.csv") in links(graph)
+    assert all("no longer there" in node.detail for node in graph.nodes if node.kind == "missing")
+
+
 def test_figures_that_their_table_refutes_are_not_drawn_as_good_ones(workspace: Path) -> None:
     clean = made(workspace, "clean.csv", "remove_duplicates", "raw.csv")
     verdicts: tuple[Verdict, ...] = ("verified", "refuted", "unverifiable")
@@ -77,7 +93,8 @@ def test_records_that_lead_in_a_circle_end_somewhere(workspace: Path) -> None:
 def test_records_that_are_no_records_make_their_files_inputs(workspace: Path) -> None:
     odd = made(workspace, "odd.csv", ["no", "name"], "raw.csv")
     graph = lineage_of([odd, "../outside.csv", "nowhere.csv", ""], [], Files(workspace))
-    assert {node.kind for node in graph.nodes} == {"input"}
+    assert {node.label: node.kind for node in graph.nodes}["odd.csv"] == "input"
+    assert {node.kind for node in graph.nodes} == {"input", "missing"}
     assert lineage_of([odd], [], Files(None)).nodes[0].kind == "input"
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TypeAlias
 
-EPILOG = "Exit status: 0 success or partial, 1 every other status or a workspace error, 2 wrong usage, 130 cancelled."
+EPILOG = (
+    "Exit status: 0 success or partial, 1 every other status or a workspace error, 2 wrong usage, 3 stdout could not "
+    "be written, 130 cancelled."
+)
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 

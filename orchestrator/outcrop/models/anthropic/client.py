@@ -61,7 +61,7 @@ class Client:
         if not (client.api_key or client.auth_token or client.credentials):
             raise _no_client(
                 "there is no key for the Messages API: set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for a server of "
-                "your own), or use `--model offline`"
+                "your own), or use the offline model (`outcrop run --model offline`)"
             )
         return client
 

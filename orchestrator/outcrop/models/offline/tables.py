@@ -161,10 +161,10 @@ def _choose(listing: Answer, objective: str, tables: Tables) -> list[str]:
         tables.notes.append(f"No data file was given; taken: {', '.join(chosen)}")
         return chosen
     if not data:
-        tables.blockers.append("There is no table in the workspace; name a data file with --data FILE")
+        tables.blockers.append("There is no table in the workspace; put a data file there and name it")
         return []
     shown = ", ".join(data[:FILES_NAMED]) + (f" and {len(data) - FILES_NAMED} more" if len(data) > FILES_NAMED else "")
-    tables.blockers.append(f"No data file was given and there are {len(data)}: {shown}. Name one with --data FILE")
+    tables.blockers.append(f"No data file was given and there are {len(data)}: {shown}. Name one")
     return []
 
 

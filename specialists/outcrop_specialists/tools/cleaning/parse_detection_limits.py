@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censored import find_censored
 from outcrop_specialists.columns.censoring import censored_values, qualifier_columns
@@ -57,7 +58,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     below = sum(each["below"] + each["special"] for each in counts)
     above = sum(each["above"] for each in counts)
     return ToolResult(
-        summary=f"{len(counts)} columns made numeric: {below} results below a limit, {above} above one",
+        summary=f"{many(len(counts), 'column')} made numeric: {many(below, 'result')} below a limit, {above} above one",
         results={
             "rows": whole.frame.height,
             "method": arguments.method,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many, named
 from outcrop_specialists.columns.censoring import with_qualifiers
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
@@ -35,8 +36,9 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     removed = table.frame.height - frame.height
     by = f"in {', '.join(told)}" if arguments.subset else "in all columns"
     return ToolResult(
-        summary=f"{removed} of {table.frame.height} rows removed as duplicates {by}, "
-        f"from {groups} groups of equal rows; {frame.height} rows remain",
+        summary=f"{removed} of {many(table.frame.height, 'row')} removed as duplicates {by}, "
+        f"from {many(groups, 'group')} of equal rows; {many(frame.height, 'row')} "
+        f"{named(frame.height, 'remains', 'remain')}",
         results={
             "rows_before": table.frame.height,
             "rows_after": frame.height,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import Table, read_table
@@ -66,7 +67,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         notes.append(f"not found in {name!r}: {_listed(spellings.unused)}")
     after = new.drop_nulls().n_unique()
     return ToolResult(
-        summary=f"{changed} of {len(column)} values of {name} changed; {len(counts)} distinct terms became {after}",
+        summary=f"{changed} of {many(len(column), 'value')} of {name} changed; "
+        f"{many(len(counts), 'distinct term')} became {after}",
         results={
             "column": name,
             "changed": changed,

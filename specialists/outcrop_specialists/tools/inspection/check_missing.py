@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_specialists.columns.censoring import censored_values, missing_count, qualifier_columns
 from outcrop_specialists.columns.profile import type_name
 from outcrop_specialists.reading.tables import read_table
@@ -56,7 +57,9 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     beyond = sum(each.count for each in censored.values())
     if beyond:
         found += f"; {beyond} results in {len(censored)} columns are beyond a limit, which is not missing"
-    return ToolResult(summary=f"{table.path.name}: {rows} rows, {found}", results=results, notes=list(table.notes))
+    return ToolResult(
+        summary=f"{table.path.name}: {many(rows, 'row')}, {found}", results=results, notes=list(table.notes)
+    )
 
 
 TOOL = Tool(

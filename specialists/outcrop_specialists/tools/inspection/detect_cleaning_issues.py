@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas import wire
+from outcrop_schemas.counts import many, named
 from outcrop_specialists.columns.censoring import qualifier_columns
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
@@ -51,7 +52,8 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     )
     with_issues = sorted((each for each in issues if weight(each)), key=lambda each: -weight(each))
     return ToolResult(
-        summary=f"{len(with_issues)} of {len(names)} columns have issues; {repeated} rows repeat another one",
+        summary=f"{len(with_issues)} of {many(len(names), 'column')} {named(len(with_issues), 'has', 'have')} issues; "
+        f"{many(repeated, 'row')} {named(repeated, 'repeats', 'repeat')} another one",
         results={
             "path": published.artifact.path,
             "rows": table.frame.height,

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas import limits, wire
+from outcrop_schemas.counts import many, named
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.columns.profile import ColumnProfile, profile_table
 from outcrop_specialists.columns.units import split_unit
@@ -71,12 +72,13 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     if table.name:
         results["table"] = table.name
         results["tables"] = [found.as_json() for found in tables_of(table.path)[:TABLES]]
-    summary = f"{table.path.name}: {table.frame.height} rows, {len(every)} columns"
+    summary = f"{table.path.name}: {many(table.frame.height, 'row')}, {many(len(every), 'column')}"
     if is_wide:
         summary += f", told from number {arguments.offset + 1}; offset goes on"
     beyond = [profile for profile in every if profile.censored]
     if beyond:
-        summary += f"; {sum(each.censored for each in beyond)} results in {len(beyond)} columns are beyond a limit"
+        cut = sum(each.censored for each in beyond)
+        summary += f"; {many(cut, 'result')} in {many(len(beyond), 'column')} {named(cut, 'is', 'are')} beyond a limit"
     return ToolResult(summary=summary, results=results, notes=list(table.notes))
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from outcrop_schemas import limits
 from outcrop_schemas.claims import Claim
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_schemas.protocol import Artifact
 from outcrop_specialists.columns.censoring import as_written, with_qualifiers
@@ -161,7 +162,7 @@ def _published(context: ToolContext, table: Table, arguments: Arguments, chosen:
     """The rows as a file for the person who asked; none where there is no row."""
     if chosen.is_empty():
         return []
-    title = f"{arguments.operation} of {table.path.name}: {chosen.height} rows"
+    title = f"{arguments.operation} of {table.path.name}: {many(chosen.height, 'row')}"
     return [publish_table(context, TOOL, table, arguments, chosen, title).artifact]
 
 

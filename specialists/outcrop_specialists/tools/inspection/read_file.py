@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from outcrop_schemas import limits
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import DataError
 from outcrop_specialists.context.compaction import Window
 from outcrop_specialists.reading.kinds import Kind, kind_of_bytes, kind_of_file, member_address, size_of
@@ -156,7 +157,9 @@ def _table(context: ToolContext, given: str, path: Path, kind: Kind) -> ToolResu
     results |= {"total_rows": table.height, **preview(first, shown, limits.READ_LINE_CHARS * limits.DATA_LINES_SHOWN)}
     if len(table.columns) > len(results["columns"]):
         results["more_columns"] = len(table.columns) - len(results["columns"])
-    summary = f"{path.name}: {kind.what} of {table.height} rows, of which the first {len(results['rows'])} are shown"
+    summary = (
+        f"{path.name}: {kind.what} of {many(table.height, 'row')}, of which the first {len(results['rows'])} are shown"
+    )
     return ToolResult(f"{summary}; {ADVICE}", results)
 
 

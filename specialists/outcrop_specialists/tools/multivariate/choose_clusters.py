@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
@@ -103,7 +104,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
                 made_of | {"label_column": label_column},
                 extension="csv",
                 kind="table",
-                title=f"{best.k} groups of {table.path.name}",
+                title=f"{many(best.k, 'group')} of {table.path.name}",
                 part="labels",
                 write=lambda path: write_csv(frame, path),
                 columns=written_columns(frame, table),

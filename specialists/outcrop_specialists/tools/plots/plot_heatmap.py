@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
@@ -66,7 +67,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     order = _similar(matrix) if arguments.order == "similar" else list(range(len(names)))
     names, matrix = [names[i] for i in order], matrix[numpy.ix_(order, order)]
     undefined = int(numpy.isnan(matrix[numpy.triu_indices(len(names), 1)]).sum())
-    title = f"{arguments.method.capitalize()} correlations of {len(names)} columns"
+    title = f"{arguments.method.capitalize()} correlations of {many(len(names), 'column')}"
 
     context.report("drawing the heat map")
     figure = _draw(f"{title}, {table.path.name}", names, matrix)

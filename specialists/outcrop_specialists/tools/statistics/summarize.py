@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from outcrop_schemas.claims import Figure
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns, numeric, numeric_columns
 from outcrop_specialists.columns.suspicions import suspicions
@@ -101,7 +102,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         features.parameters(arguments, columns=names, by=by),
         extension="csv",
         kind="table",
-        title=f"Summary of {len(names)} columns of {table.path.name}" + (f" by {by}" if by else ""),
+        title=f"Summary of {many(len(names), 'column')} of {table.path.name}" + (f" by {by}" if by else ""),
         write=lambda path: _write(path, table, by, records),
     )
     shown, omitted = _shown(records, is_grouped=by is not None)

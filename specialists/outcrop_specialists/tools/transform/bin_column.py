@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.reading.tables import read_table
@@ -57,7 +58,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     labels = _labels(inner, low, high, arguments)
     binned = _binned(values, inner, labels).alias(made.Names(table.frame).free(f"{name}_bin"))
     frame = table.frame.with_columns(binned)
-    title = f"{table.path.name} with {name} in {len(labels)} classes"
+    title = f"{table.path.name} with {name} in {many(len(labels), 'class', 'classes')}"
     published = publish_table(context, TOOL, table, arguments, frame, title)
     counts = dict(binned.drop_nulls().value_counts().iter_rows())
     sizes = {label: int(counts.get(label, 0)) for label in labels}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
@@ -64,7 +65,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     if all(column.null_count() == len(column) for column in new):
         raise ArgumentError("columns", f"no value of {bounded.named(names)} has a logarithm")
     frame = table.frame.with_columns(new)
-    title = f"{table.path.name} with {RULES[arguments.base]} of {len(new)} columns"
+    title = f"{table.path.name} with {RULES[arguments.base]} of {many(len(new), 'column')}"
     published = publish_table(context, TOOL, table, arguments, frame, title)
     told, more = made.shown(context, TOOL, table, arguments, records)
     notes = list(table.notes)

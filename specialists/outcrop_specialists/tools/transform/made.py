@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outcrop_schemas.counts import named
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns import choice
 from outcrop_specialists.reading.tables import Table, write_csv
@@ -100,6 +101,6 @@ def shown(
     rows = [{key: name, **record} for name, record in records.items()]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     parameters = arguments.model_dump(mode="json", exclude={"path"})
-    title = f"Figures of the {len(records)} columns of {table.path.name}"
+    title = f"Figures of the {len(records)} {named(len(records), 'column')} of {table.path.name}"
     published = put_figures(context, tool, table, parameters, frame, title, part="figures")
     return {"columns": told, "more": f"{more} more in {published.artifact.path}"}, [published]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.expressions.computing import ALLOWED, compute
@@ -61,7 +62,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     frame = rows.insert_column(0, added[0])
     frame = frame.insert_column(1, added[1]) if len(added) > 1 else frame
     direction = "greatest" if arguments.order == "top" else "least"
-    title = f"{frame.height} rows of {table.path.name} with the {direction} {label}"
+    title = f"{many(frame.height, 'row')} of {table.path.name} with the {direction} {label}"
     published = publish_table(context, TOOL, table, arguments, frame, title)
     values = ranked.get_column("metric")
     results: dict[str, Any] = {

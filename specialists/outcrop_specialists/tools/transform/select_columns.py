@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.roles import unit_of
@@ -43,7 +44,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     kept, carried = _with_qualifiers(table, kept)
     renamed = _renamed(table, arguments.rename or {}, kept)
     made = _as(table, kept, renamed)
-    title = f"{len(kept)} of {table.frame.width} columns of {table.path.name}"
+    title = f"{len(kept)} of {many(table.frame.width, 'column')} of {table.path.name}"
     published = publish_table(context, TOOL, made, arguments, made.frame, title)
     notes = list(table.notes)
     if carried:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.profile import column_type
@@ -79,7 +80,7 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     units = {**table.units, **{c.name: table.units[n] for c, n in zip(new, names, strict=True) if n in table.units}}
     frame = table.frame.with_columns(new)
     written = replace(table, frame=frame, units=units)
-    title = f"{table.path.name} smoothed by {arguments.method} over {arguments.window} rows"
+    title = f"{table.path.name} smoothed by {arguments.method} over {many(arguments.window, 'row')}"
     published = publish_table(context, TOOL, written, arguments, frame, title)
     told, more = made.shown(context, TOOL, table, arguments, records)
     groups = ordered.get_column("group").n_unique()
