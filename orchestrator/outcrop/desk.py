@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,7 @@ from outcrop.rates import RateGovernor
 from outcrop.records import Entry
 from outcrop.runs import RunFolder, new_run
 from outcrop.telemetry import Providers, Telemetry, open_telemetry
+from outcrop.waiting import Queue, Waiting
 from outcrop.workspace import Workspace
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, PoolBusyError, UnknownNameError, UsageError, WorkspaceError
@@ -206,7 +207,7 @@ class Desk:
             self.watcher,
             self.spans,
         )
-        self._requests = Requests(folder, self.note)
+        self._requests, self._queue = Requests(folder, self.note), Queue(journal)
         self._count, self._is_proof_told = 0, is_proof_told
 
     @classmethod
@@ -255,6 +256,7 @@ class Desk:
             await self.ledger.close()
         finally:
             await self._requests.close()
+            await self._queue.close()
             await self.journal.close()
         if self.shared.models.settings.report:
             await self._report()
@@ -336,21 +338,30 @@ class Desk:
             # Before its own time begins: a server may take long to start.
             order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
         while True:
-            async with self._place(order.until) as on_launched:
-                if order.until is not None:
-                    left = max(_LEAST_SECONDS, order.until - time.monotonic())
-                    order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
-                self._count += 1
-                services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
-                work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
-                with self._requests.heard_for(work):
-                    outcome = await self._see_through(work)
+            work, outcome = await self._done(order)
             if work.installed:
                 order = resumed(order, outcome, work.installed)
                 continue
             if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))
+
+    async def _done(self, order: Order) -> tuple[DispatchWork, Outcome]:
+        """The work of one dispatch and what came of it. Cancelled by its id while it waits, it needs no place."""
+        self._count += 1
+        waiting = Waiting(new_dispatch_id(self._count))
+        watcher = both(self.watcher, harmless(order.watcher))
+        with self._requests.heard_for(waiting), ExitStack() as stack:
+            if self.shared.places.locked():
+                stack.enter_context(self._queue.told(waiting, order, watcher))
+            async with self._place(order.until, waiting) as on_launched:
+                if order.until is not None:
+                    left = max(_LEAST_SECONDS, order.until - time.monotonic())
+                    order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
+                services = replace(self._services, watcher=watcher)
+                work = DispatchWork(order, waiting.dispatch_id, services, on_launched)
+                waiting.begins(work)
+                return work, await self._see_through(work)
 
     async def call_tool(
         self,
@@ -383,19 +394,29 @@ class Desk:
         return await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
 
     @asynccontextmanager
-    async def _place(self, until: float | None = None) -> AsyncIterator[Callable[[], None]]:
+    async def _place(
+        self, until: float | None = None, waiting: Waiting | None = None
+    ) -> AsyncIterator[Callable[[], None]]:
         """A free place, and then a turn to start, which ends when the function that is given is called.
 
-        Few start at a time: two hundred at once would each take so long that none is there in time. Raises
-        PoolBusyError where there is none by that time.
+        Few start at a time: two hundred at once would each take so long that none is there in time. One that is
+        cancelled while it waits is given neither, since it starts nothing. Raises PoolBusyError where there is none by
+        that time.
         """
         within = None if until is None else until - time.monotonic()
         try:
             with self.spans.waiting():
-                async with asyncio.timeout(within):
-                    await self.shared.places.acquire()
+                async with asyncio.timeout(within) as wait:
+                    with waiting.within(wait) if waiting else nullcontext():
+                        await self.shared.places.acquire()
+            has_place = True
         except TimeoutError:
-            raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
+            if waiting is None or not waiting.is_cancelled:
+                raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
+            has_place = False
+        if not has_place:
+            yield _nothing_to_start
+            return
         with ExitStack() as place:
             place.callback(self.shared.places.release)
             await self.shared.starts.acquire()
@@ -416,6 +437,10 @@ class Desk:
                 except asyncio.CancelledError:
                     continue
             raise
+
+
+def _nothing_to_start() -> None:
+    """The end of a turn that nobody has."""
 
 
 def _told(isolation: IsolationSet) -> dict[str, Any]:

@@ -247,6 +247,7 @@ UI_TAIL_BYTES = 16 << 10
 UI_START_BYTES = 4 << 20
 UI_RUNS_PAGE = 50
 UI_DISPATCHES_PAGE = 100
+UI_JOBS_PAGE = 100
 UI_SEARCH_SECONDS = 1.5
 UI_COMPARED_BYTES = 100_000_000
 UI_TABLE_BYTES = 48 << 10
@@ -1472,8 +1473,9 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.ui.earlier",
         "further ones on further pages",
     ),
+    Limit("jobs on a page of a batch", UI_JOBS_PAGE, "jobs", "outcrop.ui.batch_jobs", "further ones on further pages"),
     Limit(
-        "time of one search among dispatches",
+        "time of one search among dispatches or jobs",
         UI_SEARCH_SECONDS,
         "s",
         "outcrop.ui.earlier",

@@ -59,10 +59,11 @@ def _each(run: RunRecord, places: set[int] | None = None) -> Iterator[tuple[int,
     for place, entry in enumerate(run.records.entries):
         if entry.type == "event" and entry.detail in (STARTED, ENDED) and (places is None or place in places):
             # One that began and has no end, in a batch that is over, was under way when the orchestrator ended.
-            yield place, _fact(run.records.at(entry).body, RUNNING if run.is_under_way else "interrupted")
+            yield place, job_fact(run.records.at(entry).body, RUNNING if run.is_under_way else "interrupted")
 
 
-def _fact(body: Mapping[str, Any], unended: str) -> JobFact:
+def job_fact(body: Mapping[str, Any], unended: str) -> JobFact:
+    """What a record says of a job, which is `unended` where it is its start."""
     outcome = body.get("outcome") or {}
     return JobFact(
         int(body.get("line", 0)),

@@ -20,6 +20,9 @@ class Links(Protocol):
     def run(self, run_id: str) -> str | None:
         """The address of another run's page."""
 
+    def jobs(self) -> str | None:
+        """The address of all jobs of a batch by pages."""
+
     def cancel(self, dispatch_id: str) -> str | None:
         """The address that ends a dispatch under way; None where nothing can be ended from here."""
 
@@ -38,6 +41,9 @@ class FileLinks:
     def run(self, run_id: str) -> str | None:
         page = self.runs / run_id / REPORT
         return self._to(page) if page.parent.is_dir() else None
+
+    def jobs(self) -> str | None:
+        return None
 
     def cancel(self, dispatch_id: str) -> str | None:
         return None

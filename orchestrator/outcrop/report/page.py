@@ -26,9 +26,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _GOOD = ("success", "verified", "supported")
-_CALM = {"running": "…", "under way": "…", "active": "…", "open": "…", "unverifiable": "?"} | dict.fromkeys(
-    ("cancelled", "revised", "dropped"), "–"
-)
+_CALM = {
+    "running": "…",
+    "waiting": "…",
+    "under way": "…",
+    "active": "…",
+    "open": "…",
+    "unverifiable": "?",
+} | dict.fromkeys(("cancelled", "revised", "dropped"), "–")
 
 
 @dataclass(frozen=True)
