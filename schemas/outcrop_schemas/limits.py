@@ -287,6 +287,7 @@ REPORT_AGENTS = 12
 REPORT_REQUESTS = 150
 REPORT_LINEAGE_FILES = 60
 REPORT_JOBS = 500
+REPORT_JOBS_PAGES = 40
 REPORT_TURNS = 200
 REPORT_LEDGER_RECORDS = 20_000
 
@@ -1586,6 +1587,13 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.report.jobs",
         "those that failed first; results.jsonl has all",
+    ),
+    Limit(
+        "pages of all jobs beside a report",
+        REPORT_JOBS_PAGES,
+        "pages",
+        "outcrop.report.writing",
+        "of as many jobs each as a report shows; results.jsonl has all",
     ),
     Limit(
         "messages of a chat in its report",

@@ -34,6 +34,8 @@ class FileLinks:
     page: Path
     workspace: Path
     runs: Path
+    all_jobs: Path | None = None
+    """The first of the pages that list all jobs of a batch, where its own lists some of them."""
 
     def file(self, path: str) -> str | None:
         return self._to(self.workspace / path)
@@ -43,7 +45,7 @@ class FileLinks:
         return self._to(page) if page.parent.is_dir() else None
 
     def jobs(self) -> str | None:
-        return None
+        return self._to(self.all_jobs) if self.all_jobs else None
 
     def cancel(self, dispatch_id: str) -> str | None:
         return None
