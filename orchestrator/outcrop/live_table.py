@@ -140,10 +140,13 @@ class LiveTable:
 
 
 def _kept(rows: list[Row], room: int) -> list[Row]:
-    """Those at work first, then the newest that ended, then those that wait; in the order in which they began."""
+    """Those at work first, then the newest that ended, then those that wait; in the order in which they began.
+
+    Those that wait stand behind them.
+    """
     weights = {_RUNNING: 2, _WAITING: 0}
     by_weight = sorted(range(len(rows)), key=lambda number: (weights.get(rows[number].status, 1), number), reverse=True)
-    return [rows[number] for number in sorted(by_weight[:room])]
+    return [rows[number] for number in sorted(by_weight[:room], key=lambda at: (rows[at].status == _WAITING, at))]
 
 
 def _table(rows: list[Row], width: int) -> Table:
