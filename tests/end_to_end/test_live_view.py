@@ -270,7 +270,7 @@ def test_a_dispatch_that_waits_is_seen_and_cancelled_from_its_page(
             page.set_default_timeout(PATIENCE_MS)
             waiting = page.locator("article.dispatch[data-status=waiting]")
             waiting.nth(1).wait_for()
-            page.locator("#live-read").get_by_text("2 waiting for a place").wait_for()
+            page.locator("#live-read").get_by_text("2 waiting for a place, 3 dispatches in all").wait_for()
             pictured(page, tmp_path, "waiting")
             waiting.first.get_by_role("button", name="Cancel").click()
             page.get_by_role("button", name="Cancel it").click()
