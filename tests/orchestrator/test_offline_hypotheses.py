@@ -118,8 +118,8 @@ def test_the_groups_are_what_is_no_number_whatever_was_named_first() -> None:
     assert supposed("summarize", ("Zn", "Cu"), profile, "t.csv") is None
 
 
-PAIR = {"x": "a", "y": "b", "r": 0.5, "p_value": 0.001, "n": 40}
-LINE = {
+PAIR: dict[str, Any] = {"x": "a", "y": "b", "r": 0.5, "p_value": 0.001, "n": 40}
+LINE: dict[str, Any] = {
     "y": "a",
     "r_squared": 0.25,
     "coefficients": {"(intercept)": {"estimate": 1.0}, "b": {"estimate": -2.0, "p": 0.3}},
