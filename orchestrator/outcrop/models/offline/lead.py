@@ -47,7 +47,8 @@ class LeadTurn:
             plan.steps, self._targets, self._attempt, lambda step: replaces_table(step, step.card.specialist)
         )
         if tables.profiles and progress.calls:
-            return progress.calls
+            # A claim that stands behind a dispatch in a turn waits until that has ended.
+            return sorted(progress.calls, key=lambda call: call.name != HYPOTHESIS)
         return [self._complete(LeadReport(tables, plan, progress.records))]
 
     def _complete(self, report: LeadReport) -> Call:
