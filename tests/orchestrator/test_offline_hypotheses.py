@@ -10,7 +10,7 @@ import pytest
 
 from outcrop import Run
 from outcrop.models.offline.profile import Column, Profile
-from outcrop.models.offline.supposing import COMPARE, CORRELATE, REGRESS, supposed, tested
+from outcrop.models.offline.supposing import COMPARE, CORRELATE, REGRESS, judged, supposed
 from outcrop.recovery import open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
@@ -105,8 +105,8 @@ def test_an_objective_that_asks_after_no_relation_of_two_columns_states_none(
 
 
 def test_a_claim_that_could_not_be_tested_is_dropped(workspace: Path) -> None:
-    (workspace / "flat.csv").write_text("a,b\n" + "1,2\n" * 20)
-    [held] = run(workspace, "correlate a with b", "flat.csv").hypotheses
+    (workspace / "flat.csv").write_text("Cu_ppm,Zn_ppm\n" + "1,2\n" * 20)
+    [held] = run(workspace, "correlate Cu_ppm with Zn_ppm", "flat.csv").hypotheses
     assert (held.status, held.evidence_for, held.evidence_against) == ("dropped", [], [])
 
 
@@ -142,11 +142,11 @@ LINE: dict[str, Any] = {
     ],
 )
 def test_results_that_test_no_single_claim_say_nothing(tool: str, results: dict[str, Any]) -> None:
-    assert tested(tool, results, "t.csv") is None
+    assert judged(tool, results, "t.csv") is None
 
 
 def test_what_is_said_is_what_the_figures_say() -> None:
-    found = tested(CORRELATE, {"pairs": 1, "method": "spearman", "strongest": [PAIR]}, "d/t.csv")
+    found = judged(CORRELATE, {"pairs": 1, "method": "spearman", "strongest": [PAIR]}, "d/t.csv")
     assert found
     assert found.said == "Spearman's rho of a and b is 0.5, more than chance gives (p 0.001)"
     assert (found.side, found.confidence, found.claim) == (
@@ -154,14 +154,14 @@ def test_what_is_said_is_what_the_figures_say() -> None:
         "medium",
         "a and b are correlated beyond chance, in t.csv",
     )
-    line = tested(REGRESS, LINE, "t.csv")
+    line = judged(REGRESS, LINE, "t.csv")
     assert line
     assert line.side == "contradicts"
     assert "Pearson's r of a and b is -0.5, slope -2 of a on b" in line.said
     robust = {"y": "a", "coefficients": {"(intercept)": {"estimate": 1.0}, "b": {"estimate": 2.0, "ci": [1.5, 2.5]}}}
-    told = tested(REGRESS, robust, "t.csv")
+    told = judged(REGRESS, robust, "t.csv")
     assert told
     assert (told.side, told.p_value, told.confidence) == ("supports", None, "low")
-    tiny = tested(CORRELATE, {"pairs": 1, "method": "pearson", "strongest": [{**PAIR, "p_value": 0.0}]}, "t.csv")
+    tiny = judged(CORRELATE, {"pairs": 1, "method": "pearson", "strongest": [{**PAIR, "p_value": 0.0}]}, "t.csv")
     assert tiny
     assert "p below 1e-300" in tiny.said

@@ -27,7 +27,7 @@ from outcrop.models.offline.sequence import (
     work_through,
 )
 from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
-from outcrop.models.offline.supposing import entries_of, tested, told_to, with_interval_tops
+from outcrop.models.offline.supposing import entries_of, judged, told_to, with_interval_tops
 from outcrop.models.offline.tables import is_raster_file, takes_several, targets_of, unusable
 from outcrop.models.offline.values import INSPECT_COLUMNS, look_up, with_columns
 from outcrop_schemas import limits
@@ -225,7 +225,7 @@ class SpecialistTurn:
         found = [
             one
             for record in done
-            if record.done and (one := tested(record.step.card.name, record.done.results, record.table))
+            if record.done and (one := judged(record.step.card.name, record.done.results, record.table))
         ]
         evidence = entries_of(told, found)
         return {"evidence": evidence} if evidence else {}

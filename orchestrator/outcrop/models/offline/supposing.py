@@ -61,7 +61,7 @@ def supposed(tool: str, columns: Sequence[str], profile: Profile | None, path: s
     return _claim(tool, first, second, path)
 
 
-def tested(tool: str, results: Mapping[str, Any], path: str) -> Tested | None:
+def judged(tool: str, results: Mapping[str, Any], path: str) -> Tested | None:
     """What the results of one tool say of the one claim that they test; None where they test none, or several."""
     read = {CORRELATE: _correlated, COMPARE: _compared, REGRESS: _fitted}.get(tool)
     return read(results, path) if read else None
@@ -117,7 +117,7 @@ class Supposition:
 
     def _verdicts(self, tool: str, answer: Answer) -> list[Call]:
         sides = [side for side in _STATUSES if self._has_evidence(answer, side)]
-        found = tested(tool, answer.results, "")
+        found = judged(tool, answer.results, "")
         if self.name and len(sides) == 1:
             confidence = found.confidence if found and not answer.texts("blockers") else "low"
             given = {"id": self.name, "status": _STATUSES[sides[0]], "confidence": confidence}
