@@ -1,9 +1,10 @@
-"""How soon the live view shows a long run: `scripts/bench_ui.py [--megabytes N] [--events N]`.
+"""How soon the live view shows a long run and a large batch: `scripts/bench_ui.py [--megabytes N] [--events N]`.
 
 Writes the journal of one run of so many megabytes and events (1,000 and 500,000 by default), starts `outcrop ui` and
 asks for the list and for the page of the run, both the first time; while the journal is still being read it asks for
-the page of a short run. With a Chromium on the PATH it times the page of the run there too, until DOMContentLoaded.
-Exits 1 where a first screen takes more than 2 s, or the server more than 400 MB.
+the page of a short run. Of a batch of `--jobs` (10,000) it asks for pages of jobs, and searches them. With a Chromium
+on the PATH it times the page of the run there too, until DOMContentLoaded. Exits 1 where a first screen takes more than
+2 s, or the server more than 400 MB.
 """
 
 import argparse
@@ -19,11 +20,12 @@ from pathlib import Path
 import psutil
 
 from outcrop.journal import encode
-from outcrop_schemas.outcome import Outcome
+from outcrop_schemas.outcome import Outcome, RunOutcome
 
 GOAL_SECONDS, GOAL_MB = 2.0, 400
 AT = "2026-01-01T00:00:00.000+00:00"
 LONG, SHORT = "20260101-000000-000000-long", "20260102-000000-000000-short"
+BATCH, TEXT_OF_A_JOB = "20260103-000000-000000-jobs", 4_000
 BESIDE = 1_100
 """Bytes of two records beside the text of the results."""
 
@@ -49,6 +51,31 @@ def make_run(workspace: Path, name: str, events: int, size: int) -> None:
             )
             journal.write(encode("start", 2 * number - 1, dispatch, AT, start))
             journal.write(encode("end", 2 * number, dispatch, AT, outcome.model_dump(mode="json")))
+    (run / "run.json").write_text("{}")
+
+
+def make_batch(workspace: Path, jobs: int) -> None:
+    """A batch that has ended, with outcomes of the size that those of jobs with a few dispatches have."""
+    run = workspace / ".outcrop" / "runs" / BATCH
+    run.mkdir(parents=True)
+    with (run / "journal.jsonl").open("wb") as journal:
+        journal.write(encode("run", 0, BATCH, AT, {"kind": "batch", "jobs": "/jobs.jsonl", "at": AT}))
+        for line in range(1, jobs + 1):
+            body = {"job": f"{line:064x}", "line": line, "id": f"job {line}", "run_id": f"{BATCH}-{line}"}
+            outcome = RunOutcome(
+                run_id=f"{BATCH}-{line}",
+                objective=f"summarise copper of hole {line}",
+                status="failed" if line % 100 == 0 else "success",
+                summary="x" * TEXT_OF_A_JOB,
+                data=[],
+                model="offline",
+                started_at=AT,
+                duration_s=1.0,
+                run_folder="",
+            )
+            ended = {"kind": "job_end", **body, "outcome": outcome.model_dump(mode="json")}
+            journal.write(encode("event", 2 * line - 1, BATCH, AT, {"kind": "job_start", **body}))
+            journal.write(encode("event", 2 * line, BATCH, AT, ended))
     (run / "run.json").write_text("{}")
 
 
@@ -100,6 +127,12 @@ def measure(workspace: Path) -> bool:
         print(f"  {'all of the journal read after':44s} {time.perf_counter() - began:.2f} s")
         told("the long run, read", seconds_to(f"{url}run/{LONG}/")[0])
         told("its earlier dispatches, those that failed", seconds_to(f"{url}run/{LONG}/earlier?status=failed")[0])
+        jobs = f"{url}run/{BATCH}/jobs"
+        told("the batch, the first time", seconds_to(f"{url}run/{BATCH}/")[0])
+        told("its first jobs", seconds_to(jobs)[0])
+        told("its last jobs", seconds_to(f"{jobs}?before=999999999")[0])
+        told("its jobs that failed", seconds_to(f"{jobs}?status=failed")[0])
+        told("its jobs searched, nothing found", seconds_to(f"{jobs}?q=nowhere")[0])
         megabytes = psutil.Process(process.pid).memory_info().rss / 1e6
         print(f"  {'memory':44s} {megabytes:.0f} MB{'' if megabytes <= GOAL_MB else '   MISSED'}")
         return is_good and megabytes <= GOAL_MB
@@ -112,10 +145,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=1_000)
     parser.add_argument("--events", type=int, default=500_000)
+    parser.add_argument("--jobs", type=int, default=10_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=".") as temporary:
         workspace = Path(temporary)
         make_run(workspace, SHORT, 20, 100_000)
+        make_batch(workspace, options.jobs)
         make_run(workspace, LONG, options.events, options.megabytes * 1_000_000)
         size = (workspace / ".outcrop" / "runs" / LONG / "journal.jsonl").stat().st_size
         print(f"{size / 1e6:,.0f} MB of journal, {options.events:,} events")

@@ -10,9 +10,8 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from outcrop.dispatch import DispatchWork
 from outcrop.recovery import RunRecord
 from outcrop.runs import RunFolder
 from outcrop.spill import write_private
@@ -26,12 +25,21 @@ _log = logging.getLogger(__name__)
 Note = Callable[[str, Mapping[str, Any]], Awaitable[object]]
 
 
+class Cancellable(Protocol):
+    """A dispatch that waits or is at work."""
+
+    dispatch_id: str
+
+    def cancel(self, because: str) -> None:
+        """Make it end soon."""
+
+
 def ask_to_cancel(run: RunRecord, name: str) -> str:
     """Ask the orchestrator of a run to cancel the dispatch that `name`, an id or its beginning, means; its id.
 
     Raises UnknownNameError, NotUnderWayError where there is nothing left to cancel, WorkspaceError.
     """
-    ids = [entry.id for entry in run.records.entries if entry.type == "start"]
+    ids = [entry.id for entry in run.records.entries if entry.type == "start"] + [entry.id for entry in run.waiting]
     matching = [each for each in ids if each.startswith(name)] if name else []
     if len(matching) != 1:
         raise UnknownNameError("dispatch", name, matching[:20], ids[-20:])
@@ -45,7 +53,7 @@ def ask_to_cancel(run: RunRecord, name: str) -> str:
 
 
 def leave_request(folder: RunFolder, dispatch_id: str) -> None:
-    """Write the request for a dispatch that is known to run. Raises WorkspaceError."""
+    """Write the request for a dispatch that is known to wait or run. Raises WorkspaceError."""
     request = folder.requests / f"{_PREFIX}{dispatch_id}"
     try:
         folder.requests.mkdir(mode=0o700, exist_ok=True)
@@ -59,13 +67,13 @@ class Requests:
 
     def __init__(self, folder: RunFolder, note: Note) -> None:
         self._folder, self._note = folder, note
-        self._works: dict[str, DispatchWork] = {}
+        self._works: dict[str, Cancellable] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._under_way: set[asyncio.Task[None]] = set()
         self._stuck: set[str] = set()
 
     @contextlib.contextmanager
-    def heard_for(self, work: DispatchWork) -> Iterator[None]:
+    def heard_for(self, work: Cancellable) -> Iterator[None]:
         """Meanwhile this dispatch may be cancelled on request."""
         self._works[work.dispatch_id] = work
         if self._timer is None:
@@ -120,7 +128,7 @@ class Requests:
             return False
         return True
 
-    async def _cancel(self, work: DispatchWork) -> None:
+    async def _cancel(self, work: Cancellable) -> None:
         try:
             await self._note(REQUESTED, {"agent": work.dispatch_id})
         except OutcropError as error:

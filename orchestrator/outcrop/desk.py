@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from outcrop.records import Entry
 from outcrop.runs import RunFolder, new_run
 from outcrop.shared import LOCAL as LOCAL
 from outcrop.shared import Shared as Shared
+from outcrop.waiting import Queue, Waiting
 from outcrop_schemas import limits
 from outcrop_schemas.errors import LaunchError, UnknownNameError, UsageError, WorkspaceError
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Outcome
@@ -90,7 +92,7 @@ class Desk:
             self.watcher,
             self.spans,
         )
-        self._requests = Requests(folder, self.note)
+        self._requests, self._queue = Requests(folder, self.note), Queue(journal)
         self._count, self._is_proof_told = 0, is_proof_told
 
     @classmethod
@@ -140,6 +142,7 @@ class Desk:
             await self.ledger.close()
         finally:
             await self._requests.close()
+            await self._queue.close()
             await self.journal.close()
         if self.shared.models.settings.report:
             await self._report()
@@ -221,21 +224,30 @@ class Desk:
             # Before its own time begins: a server may take long to start.
             order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
         while True:
-            async with self.shared.place(self.spans, order.until) as on_launched:
-                if order.until is not None:
-                    left = max(_LEAST_SECONDS, order.until - time.monotonic())
-                    order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
-                self._count += 1
-                services = replace(self._services, watcher=both(self.watcher, harmless(order.watcher)))
-                work = DispatchWork(order, new_dispatch_id(self._count), services, on_launched)
-                with self._requests.heard_for(work):
-                    outcome = await see_through(work)
+            work, outcome = await self._done(order)
             if work.installed:
                 order = resumed(order, outcome, work.installed)
                 continue
             if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))
+
+    async def _done(self, order: Order) -> tuple[DispatchWork, Outcome]:
+        """The work of one dispatch and what came of it. Cancelled by its id while it waits, it needs no place."""
+        self._count += 1
+        waiting = Waiting(new_dispatch_id(self._count))
+        watcher = both(self.watcher, harmless(order.watcher))
+        with self._requests.heard_for(waiting), ExitStack() as stack:
+            if self.shared.places.locked():
+                stack.enter_context(self._queue.told(waiting, order, watcher))
+            async with self.shared.place(self.spans, order.until, waiting) as on_launched:
+                if order.until is not None:
+                    left = max(_LEAST_SECONDS, order.until - time.monotonic())
+                    order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
+                services = replace(self._services, watcher=watcher)
+                work = DispatchWork(order, waiting.dispatch_id, services, on_launched)
+                waiting.begins(work)
+                return work, await see_through(work)
 
     async def call_tool(
         self,

@@ -110,7 +110,10 @@ class DispatchWork:
         return cap_outcome(outcome.model_copy(update={"warnings": [said, *outcome.warnings]}))
 
     async def _launched(self) -> Child | None:
-        """The started process; None where it could not be started, or not in time."""
+        """The started process; None where it could not be started, or not in time, or was cancelled before."""
+        if self._due.is_cancelled:
+            self._end_unstarted()
+            return None
         self._launching = asyncio.create_task(self._start.launch())
         await asyncio.wait([self._launching], timeout=self._due.seconds_to_start())
         self._launching.cancel()
@@ -124,11 +127,14 @@ class DispatchWork:
             self._seen.spawn_error = f"the launcher broke: {type(error).__name__}: {error}"
         except asyncio.CancelledError:
             if self._due.is_cancelled:
-                self._seen.ended_by = "cancelled"
-                self._seen.ended_because = f"{self._cancelled_because} before its start"
+                self._end_unstarted()
             else:
                 self._seen.spawn_error = f"it was not started within {self._due.passed():.1f} s"
         return None
+
+    def _end_unstarted(self) -> None:
+        self._seen.ended_by = "cancelled"
+        self._seen.ended_because = f"{self._cancelled_because} before its start"
 
     async def _record_start(self) -> None:
         if self._order.is_aside:

@@ -11,6 +11,22 @@ from outcrop_schemas.outcome import Outcome
 
 
 @dataclass(frozen=True)
+class DispatchWaiting:
+    """A dispatch waits for a free worker; those that find one at once are not told of."""
+
+    dispatch_id: str
+    specialist: str
+    objective: str
+
+
+@dataclass(frozen=True)
+class DispatchLeft:
+    """A dispatch that waited will not begin: its caller was cancelled, or its deadline passed."""
+
+    dispatch_id: str
+
+
+@dataclass(frozen=True)
 class DispatchStarted:
     """A specialist process has been started for a dispatch."""
 
@@ -60,7 +76,16 @@ class GapDecided:
 
 
 _log = logging.getLogger(__name__)
-Event = DispatchStarted | DispatchProgress | DispatchEnded | LeadTurn | GapAsked | GapDecided
+Event = (
+    DispatchWaiting
+    | DispatchLeft
+    | DispatchStarted
+    | DispatchProgress
+    | DispatchEnded
+    | LeadTurn
+    | GapAsked
+    | GapDecided
+)
 Watcher = Callable[[Event], None]
 
 

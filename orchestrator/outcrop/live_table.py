@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal
 
-from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, Event, LeadTurn
+from outcrop.events import (
+    DispatchEnded,
+    DispatchLeft,
+    DispatchProgress,
+    DispatchStarted,
+    DispatchWaiting,
+    Event,
+    LeadTurn,
+)
 from outcrop.terminal import colour, shown, takes_unicode
 
 if TYPE_CHECKING:
@@ -30,6 +38,8 @@ _COLUMNS: tuple[tuple[str, int | None, int], ...] = (
 # Heading, what was left out, the header, and the line on which the cursor stands.
 _OTHER_LINES = 4
 _LEAST_ROWS = 1
+_RUNNING, _WAITING = "running", "waiting"
+_UNENDED = (_RUNNING, _WAITING)
 _NUMBERS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -43,7 +53,7 @@ class Row:
     started: float = field(default_factory=time.monotonic)
     doing: str = ""
     rows_done: str = ""
-    status: str = "running"
+    status: str = _RUNNING
     seconds: float | None = None
 
     def progress(self, message: dict[str, Any]) -> None:
@@ -77,7 +87,13 @@ class LiveTable:
     def take(self, event: Event) -> None:
         if isinstance(event, LeadTurn):
             self._turn, self._lead_tokens, self._lead_usd = event.number, event.tokens, Decimal(event.usd)
+        elif isinstance(event, DispatchWaiting):
+            self._rows[event.dispatch_id] = Row(event.dispatch_id, event.specialist, event.objective, status=_WAITING)
+        elif isinstance(event, DispatchLeft):
+            self._rows.pop(event.dispatch_id, None)
         elif isinstance(event, DispatchStarted):
+            # Behind those that began before it, wherever it waited.
+            self._rows.pop(event.dispatch_id, None)
             self._rows[event.dispatch_id] = Row(event.dispatch_id, event.specialist, event.objective)
         elif isinstance(event, DispatchProgress):
             if row := self._rows.get(event.dispatch_id):
@@ -112,7 +128,7 @@ class LiveTable:
 
     def _heading(self, rows: list[Row]) -> str:
         """`lead: turn 3 · 4 of 5 dispatches ended · 12 s · 112,628 tokens · $0.12`."""
-        ended = sum(row.status != "running" for row in rows)
+        ended = sum(row.status not in _UNENDED for row in rows)
         tokens, usd = self._lead_tokens + self._tokens, self._lead_usd + self._usd
         return " · ".join([
             *([f"lead: turn {self._turn}"] if self._turn else []),
@@ -124,9 +140,13 @@ class LiveTable:
 
 
 def _kept(rows: list[Row], room: int) -> list[Row]:
-    """Those at work first, then the newest that ended; in the order in which they began."""
-    by_weight = sorted(range(len(rows)), key=lambda number: (rows[number].status == "running", number), reverse=True)
-    return [rows[number] for number in sorted(by_weight[:room])]
+    """Those at work first, then the newest that ended, then those that wait; in the order in which they began.
+
+    Those that wait stand behind them.
+    """
+    weights = {_RUNNING: 2, _WAITING: 0}
+    by_weight = sorted(range(len(rows)), key=lambda number: (weights.get(rows[number].status, 1), number), reverse=True)
+    return [rows[number] for number in sorted(by_weight[:room], key=lambda at: (rows[at].status == _WAITING, at))]
 
 
 def _table(rows: list[Row], width: int) -> Table:

@@ -13,6 +13,7 @@ from typing import Any
 
 from outcrop.exchanges import read_exchanges
 from outcrop.playback import answers_in
+from outcrop.records import LEAVES, WAITS
 from outcrop.recovery import RunRecord
 from outcrop.settings import CHAT, LEAD
 from outcrop.text import shorten
@@ -132,6 +133,9 @@ def _line(record: JournalRecord) -> Line | None:
         return Line(record.at, LEAD, f"given back: {body['name']}", _short(told), "error" * bool(body.get("is_error")))
     text = "; ".join(body["damage"]) if kind == "recovered" else _event_text(body)
     is_wrong = kind == "recovered" or bool(body.get("is_error") or body.get("error"))
+    if kind in (WAITS, LEAVES):
+        told = "waits for a place" if kind == WAITS else "will not begin: it waited, and its caller gave up"
+        return Line(record.at, record.id, told, _short(body.get("objective", "")))
     # A settled call names its agent in its own name: `AGENT/NUMBER`.
     agent = str(body.get("agent") or "") or str(body.get("call") or "").rpartition("/")[0] or LEAD
     return Line(record.at, agent, kind.replace("_", " "), _short(text), "error" * is_wrong)

@@ -220,7 +220,8 @@ class Pool(SyncFace):
         return as_completed(self._do, works, self._takes)
 
     def stream(self, work: Work) -> AsyncIterator[Event]:
-        """What happens in one dispatch: DispatchStarted, DispatchProgress …, DispatchEnded with the outcome."""
+        """What happens in one dispatch: DispatchWaiting where no worker is free, DispatchStarted, DispatchProgress …,
+        DispatchEnded with the outcome."""
         return events_of(lambda watcher: self.dispatch(**work.arguments(), watcher=watcher))
 
     async def _do(self, work: Work) -> Outcome | None:

@@ -32,6 +32,9 @@ _CRC = b'"crc32c":"'
 _HEAD_BYTES = 400
 _BUFFER_BYTES = 1 << 20
 _HEAD = re.compile(rb'\{"v":1,"type":"(run|start|end|event)","seq":(\d+),"id":"([^"\\]*)","crc32c":"[0-9a-f]{8}"')
+WAITS, LEAVES = "dispatch_waits", "dispatch_leaves"
+"""Events, under the id of a dispatch: it waits for a place, and will not begin."""
+
 # Of an event its kind, of the end of a dispatch its status: before it stand only plain texts, whose quotes are escaped.
 DETAILS: Mapping[RecordType, str] = {"event": "kind", "end": "status"}
 _KIND = re.compile(rb'"body":\{"kind":"(\w+)"')
@@ -129,6 +132,16 @@ class Records(Sequence[JournalRecord]):
         """The starts of dispatches that have no end."""
         ended = {entry.id for entry in self.entries if entry.type == "end"}
         return [self.at(entry) for entry in self.entries if entry.type == "start" and entry.id not in ended]
+
+    def waiting(self) -> list[Entry]:
+        """The events of dispatches that wait, of which neither a start nor that they left is recorded."""
+        found: dict[str, Entry] = {}
+        for entry in self.entries:
+            if entry.detail == WAITS:
+                found[entry.id] = entry
+            elif entry.type == "start" or entry.detail == LEAVES:
+                found.pop(entry.id, None)
+        return list(found.values())
 
     def statuses(self) -> Counter[str]:
         """How many dispatches ended in each status."""

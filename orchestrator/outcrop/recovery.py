@@ -71,6 +71,11 @@ class RunRecord:
         return None
 
     @cached_property
+    def waiting(self) -> list[Entry]:
+        """The events of dispatches that wait for a place, in their order. Where the orchestrator is gone, none do."""
+        return self.records.waiting() if self.is_under_way else []
+
+    @cached_property
     def _ends(self) -> dict[str, Entry]:
         found: dict[str, Entry] = {}
         for entry in self.records.entries:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from outcrop.budget import Budget, Ceiling
 from outcrop.gaps.installing import PackageStore
@@ -25,6 +26,9 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import PoolBusyError, UsageError
 from outcrop_specialists.context.skills import find_skills
 from outcrop_specialists.guard.kernel import hide_from_others
+
+if TYPE_CHECKING:
+    from outcrop.waiting import Waiting
 
 LOCAL = "local"
 
@@ -131,22 +135,36 @@ class Shared:
         return self.backend == LOCAL
 
     @asynccontextmanager
-    async def place(self, spans: RunSpans, until: float | None = None) -> AsyncIterator[Callable[[], None]]:
+    async def place(
+        self, spans: RunSpans, until: float | None = None, waiting: Waiting | None = None
+    ) -> AsyncIterator[Callable[[], None]]:
         """A free place, and then a turn to start, which ends when the function that is given is called.
 
-        Few start at a time: two hundred at once would each take so long that none is there in time. Raises
-        PoolBusyError where there is none by that time.
+        Few start at a time: two hundred at once would each take so long that none is there in time. One that is
+        cancelled while it waits is given neither, since it starts nothing. Raises PoolBusyError where there is none by
+        that time.
         """
         within = None if until is None else until - time.monotonic()
         try:
             with spans.waiting():
-                async with asyncio.timeout(within):
-                    await self.places.acquire()
+                async with asyncio.timeout(within) as wait:
+                    with waiting.within(wait) if waiting else nullcontext():
+                        await self.places.acquire()
+            has_place = True
         except TimeoutError:
-            raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
+            if waiting is None or not waiting.is_cancelled:
+                raise PoolBusyError("no worker was free before the deadline; nothing was started") from None
+            has_place = False
+        if not has_place:
+            yield _nothing_to_start
+            return
         with ExitStack() as place:
             place.callback(self.places.release)
             await self.starts.acquire()
             with ExitStack() as turn:
                 turn.callback(self.starts.release)
                 yield turn.close
+
+
+def _nothing_to_start() -> None:
+    """The end of a turn that nobody has."""

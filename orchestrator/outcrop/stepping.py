@@ -16,6 +16,7 @@ from outcrop.blocks import Blocks
 from outcrop.exchanges import UNUSED, Exchange, read_exchanges
 from outcrop.ledger import RESERVED, SETTLED
 from outcrop.playback import Answers, answers_in
+from outcrop.records import LEAVES, WAITS
 from outcrop.recovery import RunRecord
 from outcrop.settings import LEAD
 from outcrop.text import shorten
@@ -27,7 +28,7 @@ from outcrop_specialists.context.segments import estimated, pieces
 
 What = Literal["run", "turn", "summary", "result", "dispatch", "outcome", "event", "answer"]
 # What a turn costs stands in `outcrop show`, what an agent called in its turns.
-_PASSED_OVER = frozenset((RESERVED, SETTLED, "turn"))
+_PASSED_OVER = frozenset((RESERVED, SETTLED, WAITS, LEAVES, "turn"))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import TextIO
 from outcrop.text import inert
 from outcrop_schemas.outcome import GOOD
 
-_SIGNS = {"success": ("✓", "+"), "partial": ("◐", "~"), "running": ("▸", ">")}
+_SIGNS = {"success": ("✓", "+"), "partial": ("◐", "~"), "running": ("▸", ">"), "waiting": ("·", ".")}
 _BAD = ("✗", "x")
-_COLOURS = {"success": "green", "partial": "magenta", "running": "yellow"}
+_COLOURS = {"success": "green", "partial": "magenta", "running": "yellow", "waiting": "dim"}
 # What we write ourselves, and texts about measurements have, where there is a way to say it in ASCII.
 _PLAIN = str.maketrans({
     "…": "...", "—": "-", "–": "-", "−": "-", "→": "->", "×": "x", "·": "-", "µ": "u", "°": "deg", "≥": ">=", "≤": "<=",

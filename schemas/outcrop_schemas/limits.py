@@ -247,6 +247,7 @@ UI_TAIL_BYTES = 16 << 10
 UI_START_BYTES = 4 << 20
 UI_RUNS_PAGE = 50
 UI_DISPATCHES_PAGE = 100
+UI_JOBS_PAGE = 100
 UI_SEARCH_SECONDS = 1.5
 UI_COMPARED_BYTES = 100_000_000
 UI_TABLE_BYTES = 48 << 10
@@ -286,6 +287,7 @@ REPORT_AGENTS = 12
 REPORT_REQUESTS = 150
 REPORT_LINEAGE_FILES = 60
 REPORT_JOBS = 500
+REPORT_JOBS_PAGES = 40
 REPORT_TURNS = 200
 REPORT_LEDGER_RECORDS = 20_000
 
@@ -1472,8 +1474,9 @@ LIMITS: tuple[Limit, ...] = (
         "outcrop.ui.earlier",
         "further ones on further pages",
     ),
+    Limit("jobs on a page of a batch", UI_JOBS_PAGE, "jobs", "outcrop.ui.batch_jobs", "further ones on further pages"),
     Limit(
-        "time of one search among dispatches",
+        "time of one search among dispatches or jobs",
         UI_SEARCH_SECONDS,
         "s",
         "outcrop.ui.earlier",
@@ -1584,6 +1587,13 @@ LIMITS: tuple[Limit, ...] = (
         "jobs",
         "outcrop.report.jobs",
         "those that failed first; results.jsonl has all",
+    ),
+    Limit(
+        "pages of all jobs beside a report",
+        REPORT_JOBS_PAGES,
+        "pages",
+        "outcrop.report.writing",
+        "of as many jobs each as a report shows; results.jsonl has all",
     ),
     Limit(
         "messages of a chat in its report",

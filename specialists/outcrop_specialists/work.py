@@ -175,7 +175,8 @@ def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answ
     artifacts = {artifact.path: artifact for artifact in answer.artifacts}
     for path, artifact in toolbox.artifacts.items():
         artifacts.setdefault(path, artifact)
-    cited = claims_cited([answer.summary, *answer.findings], toolbox.claims)
+    said = [answer.summary, *answer.findings, *answer.evidence.supports, *answer.evidence.contradicts]
+    cited = claims_cited(said, toolbox.claims)
     claims = list(answer.claims) + [claim for claim in cited if claim not in answer.claims]
     fields = answer.model_dump(exclude={"artifacts", "claims", "gap", "blockers"})
     return Completion(

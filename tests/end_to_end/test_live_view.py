@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import Queue
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from browser import DESK, PHONE, chromium, opened, overflow, serious_faults
 from made_runs import made
 from ui_server import Live, serving
 
+from outcrop import Pool
 from outcrop.recovery import open_run
 from outcrop.runs import RunFolder, all_runs
 from outcrop.workspace import Workspace
+from outcrop_schemas.outcome import Outcome
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -181,3 +186,103 @@ def test_a_page_says_when_its_run_is_removed_and_when_its_server_is_another_one(
             cut.locator("#live-state").get_by_text("Load this page again").wait_for()
         gone.close()
         cut.close()
+
+
+def _jobs(count: int) -> Iterator[dict[str, Any]]:
+    """Records of so many jobs, each seventh of which failed."""
+    for line in range(1, count + 1):
+        body = {"job": f"key{line}", "line": line, "id": f"job-{line}", "run_id": f"r{line}"}
+        yield {"kind": "job_start", **body}
+        failed = {"status": "failed", "errors": ["the disk of the node was full"]}
+        told = failed if line % 7 == 0 else {"status": "success", "summary": f"Hole {line} was mapped."}
+        objective = f"map hole {line} by rock type, and plot a histogram of its copper"
+        yield {"kind": "job_end", **body, "outcome": {**told, "objective": objective, "duration_s": 2.5}}
+
+
+def test_all_jobs_of_a_large_batch_are_reached_from_the_keyboard(
+    workspace: Path, browser: Browser, tmp_path: Path
+) -> None:
+    folder = made(workspace, events=_jobs(10_000), kind="batch", objective=None, jobs="/somewhere/jobs.jsonl")
+    with serving(workspace) as live, opened(browser, f"{live.url}run/{folder.run_id}/", allowed=(live.url,)) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        assert page.locator("#jobs tr[data-find=job]").count() < 1_000
+        page.locator("#jobs").get_by_role("link", name="Go through them by pages").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("Jobs 1 to 100 of 10,000").wait_for()
+        assert page.get_by_role("row").count() == 101
+        pictured(page, tmp_path, "jobs")
+        # From page to page, to the end and back.
+        page.get_by_role("link", name="Later").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("Jobs 101 to 200 of 10,000").wait_for()
+        page.get_by_role("link", name="Last").click()
+        page.get_by_text("Jobs 9,901 to 10,000 of 10,000").wait_for()
+        assert page.get_by_role("link", name="Later").count() == 0
+        page.get_by_role("link", name="Earlier").click()
+        page.get_by_text("Jobs 9,801 to 9,900 of 10,000").wait_for()
+        # By status, by words, by both; what was chosen stays chosen.
+        page.get_by_label("Status").select_option("failed")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_text("Jobs 1 to 100 of 1,428 that are failed").wait_for()
+        assert page.get_by_label("Status").input_value() == "failed"
+        page.get_by_label("Words of the objective").fill("hole 9996")
+        page.keyboard.press("Enter")
+        page.get_by_text("1 job found here").wait_for()
+        assert page.get_by_role("row").nth(1).get_by_text("the disk of the node was full").count() == 1
+        page.get_by_role("button", name="colours").click()
+        pictured(page, tmp_path, "found")
+        page.get_by_label("Words of the objective").fill("<b>nothing</b>")
+        page.keyboard.press("Enter")
+        page.get_by_text("No job found").wait_for()
+        pictured(page, tmp_path, "nothing")
+        page.get_by_role("link", name="This batch").click()
+        page.get_by_role("heading", name="Batch: jobs.jsonl").wait_for()
+
+
+def test_a_dispatch_that_waits_is_seen_and_cancelled_from_its_page(
+    workspace: Path, browser: Browser, tmp_path: Path
+) -> None:
+    async def work(on_open: Callable[[str], None], done: Callable[[], Any]) -> list[Outcome]:
+        program = [sys.executable, "-c", "import time; time.sleep(600)"]
+        async with Pool(workers=1, workspace=workspace) as pool:
+            calls = [pool.dispatch("mine", f"piece {n}", command=program, grace=0.1) for n in range(3)]
+            tasks = [asyncio.create_task(call) for call in calls]
+            on_open(pool.run_folder.run_id)
+            waits = tasks[1]
+            outcome = await waits
+            await asyncio.to_thread(done)
+            for task in tasks:
+                task.cancel()
+            return [outcome]
+
+    opened_as: Queue[str] = Queue()
+    is_seen = threading.Event()
+    outcomes: list[Outcome] = []
+
+    def run() -> None:
+        outcomes.extend(asyncio.run(work(opened_as.put, lambda: is_seen.wait(PATIENCE_MS / 1000))))
+
+    working = threading.Thread(target=run)
+    working.start()
+    try:
+        address = f"run/{opened_as.get(timeout=60)}/"
+        with serving(workspace) as live, opened(browser, live.url + address, allowed=(live.url,)) as page:
+            page.set_default_timeout(PATIENCE_MS)
+            waiting = page.locator("article.dispatch[data-status=waiting]")
+            waiting.nth(1).wait_for()
+            page.locator("#live-read").get_by_text("2 waiting for a place, 3 dispatches in all").wait_for()
+            pictured(page, tmp_path, "waiting")
+            waiting.first.get_by_role("button", name="Cancel").click()
+            page.get_by_role("button", name="Cancel it").click()
+            page.locator("article.dispatch[data-status=cancelled]").wait_for()
+            assert waiting.count() == 1
+            page.locator("#live-read a").click()
+            page.get_by_label("Status").select_option("waiting")
+            page.get_by_role("button", name="Search").click()
+            page.get_by_role("row").filter(has_text="piece 2").wait_for()
+    finally:
+        is_seen.set()
+        working.join(60)
+    assert [(outcome.objective, outcome.status, outcome.launch) for outcome in outcomes] == [
+        ("piece 1", "cancelled", None)
+    ]

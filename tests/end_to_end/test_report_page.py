@@ -304,3 +304,27 @@ def test_no_two_labels_of_the_timeline_overlap_however_long_a_run_was(workspace:
                 boxes = sorted(page.evaluate(BOXES))
             assert len(boxes) > 1, name
             assert all(left[1] + 2 < right[0] for left, right in pairwise(boxes)), (name, size, boxes)
+
+
+def test_the_pages_of_all_jobs_are_gone_through_on_a_phone_and_searched(workspace: Path, browser: Browser) -> None:
+    def job(line: int) -> dict[str, Any]:
+        told = {"status": "error" if line == 700 else "success", "objective": f"map hole {line}", "duration_s": 1.0}
+        return {"kind": "job_end", "job": str(line), "line": line, "id": f"name {line}", "outcome": told}
+
+    folder = made(workspace, events=map(job, range(1, 1_201)), kind="batch", objective=None, jobs="/j/jobs.jsonl")
+    report = write_report(open_run(folder))
+    pages = folder.path.as_uri()
+    for size in (PHONE, DESK):
+        with opened(browser, report.as_uri(), size, allowed=(pages,)) as page:
+            page.get_by_role("link", name="Go through them by pages").click()
+            page.get_by_role("heading", name="Jobs 1 to 500 of 1,200").wait_for()
+            assert overflow(page) == 0
+            page.get_by_role("link", name="Page 2").click()
+            page.get_by_role("heading", name="Jobs 501 to 1,000 of 1,200").wait_for()
+            page.keyboard.press("/")
+            page.keyboard.type("hole 700")
+            page.get_by_text("Shown: 1 of 500 jobs").wait_for()
+            assert shown(page, "tr[data-find=job]") == 1
+            assert serious_faults(page) == []
+            page.get_by_role("link", name="The report").click()
+            page.get_by_role("heading", name="Batch: jobs.jsonl").wait_for()

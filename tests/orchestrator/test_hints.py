@@ -14,7 +14,7 @@ import outcrop_specialists
 
 PACKAGES = [Path(module.__file__ or "").parent for module in (outcrop, outcrop_specialists)]
 # What only the command line can come to: its own modules, and what it alone hands over.
-OF_THE_COMMAND_LINE = {"cli", "ui/serve.py", "mcp_server/http.py", "doctor.py", "settings.py", "chat/pasted.py"}
+OF_THE_COMMAND_LINE = {"cli", "ui/serve.py", "mcp_server/http.py", "doctor.py", "settings_sources.py", "chat/pasted.py"}
 # Says by what something was turned off, and not what to do.
 TOLD = {"turned off by --unconfined"}
 _COMMAND = re.compile(r"`outcrop [^`]*`|pip install .*|--hash=.*")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from outcrop.events import DispatchEnded, DispatchProgress, DispatchStarted, LeadTurn
+from outcrop.events import DispatchEnded, DispatchLeft, DispatchProgress, DispatchStarted, DispatchWaiting, LeadTurn
 from outcrop.live_batch import JobRow, LiveBatch
 from outcrop.live_table import LiveTable
 from outcrop_schemas.outcome import Outcome
@@ -52,6 +52,27 @@ def test_those_at_work_and_the_newest_are_on_the_screen_and_the_others_counted(h
     left = 41 - (len(lines) - 3)
     assert f"{left} more: 1 failed, {left - 1} success" in text or height == 5
     assert "39 of 41 dispatches ended" in lines[0]
+
+
+def test_those_that_wait_are_told_below_those_at_work_and_are_gone_when_they_leave() -> None:
+    table = table_of(2, {1: "success"})
+    for number in (3, 4, 5):
+        table.take(DispatchWaiting(f"d{number:04d}-ab", "analytics", f"piece {number}"))
+    text = "\n".join(picture(table))
+    assert "1 of 5 dispatches ended" in text
+    assert text.count("waiting") == 3
+    short = picture(table, height=6)
+    assert "d0002" in "\n".join(short)
+    assert "3 more: 3 waiting" in "\n".join(short)
+    table.take(DispatchLeft("d0003-ab"))
+    table.take(DispatchStarted("d0004-ab", "analytics", "piece 4"))
+    rows = [line.split() for line in picture(table)[2:]]
+    assert [(row[0], row[-1]) for row in rows] == [
+        ("d0001", "success"),
+        ("d0002", "running"),
+        ("d0004", "running"),
+        ("d0005", "waiting"),
+    ]
 
 
 @pytest.mark.parametrize("width", [200, 90, 80, 60, 40, 30, 20, 5, 1])

@@ -11,6 +11,7 @@ from typing import Any
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import bars, report_run, say, say_json, table
 from outcrop.hypotheses import hypotheses_of
+from outcrop.records import Entry
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import find_run
 from outcrop.settings import CHAT
@@ -161,12 +162,18 @@ def _document(run: RunRecord) -> wire.Json:
         "about": run.about,
         "notices": list(run.notices),
         "dispatches": [outcome.model_dump(mode="json") for outcome in run.outcomes],
+        **({"waiting": [_waits(run, entry) for entry in run.waiting]} if run.waiting else {}),
         "answer": run.answer.model_dump(mode="json") if run.answer else None,
         "gaps": run.events("gap"),
         "hypotheses": [one.model_dump(mode="json") for one in hypotheses_of(run)],
         **({"turns": [body["answered"] for body in run.events("chat_answer")]} if _is_chat(run) else {}),
         "spending": spending_of(run),
     }
+
+
+def _waits(run: RunRecord, entry: Entry) -> wire.Json:
+    body = run.records.at(entry).body
+    return {"dispatch_id": entry.id, "specialist": body["specialist"], "objective": body["objective"]}
 
 
 def _is_chat(run: RunRecord) -> bool:

@@ -80,6 +80,13 @@ def _dispatches(root: Node, run: RunRecord) -> None:
         end = ended.get(start.id)
         outcome = Outcome.model_validate(run.records.at(end).body) if end else unwritten.get(start.id)
         _dispatch(root, run, start, outcome, with_calls=number >= len(last) - _WITH_CALLS)
+    for entry in run.waiting[:_DISPATCHES_SHOWN]:
+        body = run.records.at(entry).body
+        root.add(f"{_name(entry.id)} {body['specialist']} waiting for a place", status="waiting").add(
+            body["objective"], "objective"
+        )
+    if len(run.waiting) > _DISPATCHES_SHOWN:
+        root.add(f"{len(run.waiting) - _DISPATCHES_SHOWN} more wait")
 
 
 def _dispatch(root: Node, run: RunRecord, start: Entry, outcome: Outcome | None, *, with_calls: bool) -> None:

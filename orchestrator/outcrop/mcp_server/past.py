@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 from outcrop.listing import UNREADABLE, objective_of
 from outcrop.mcp_server import answers
+from outcrop.records import Entry
 from outcrop.recovery import RunRecord, open_run
 from outcrop.runs import RunFolder, all_runs, find_run
 from outcrop.text import shorten
@@ -45,12 +47,13 @@ def shown(workspace: Workspace, name: str) -> answers.RunShown:
     run = open_run(named(workspace, name))
     begun = [entry for entry in run.records.entries if entry.type == "start"]
     last = begun[-limits.HISTORY_DISPATCHES :]
+    waiting = run.waiting[: limits.HISTORY_DISPATCHES]
     answer = run.answer
     return answers.RunShown(
         run=_line(run),
         data=[str(entry["path"]) for entry in run.about.get("data", [])][: limits.LIST_ENTRIES],
         answer=answers.of_run(answer, has_report=has_report(run.folder.path)) if answer else None,
-        dispatches=[_dispatch(run, entry.id) for entry in last],
+        dispatches=[*(_dispatch(run, entry.id) for entry in last), *map(partial(_waiting, run), waiting)],
         earlier_dispatches=len(begun) - len(last),
         notices=[shorten(notice, limits.ENTRY_CHARS) for notice in run.notices[: limits.LIST_ENTRIES]],
     )
@@ -76,6 +79,17 @@ def _line(run: RunRecord) -> answers.RunLine:
         status=answer.status if answer else "under way" if run.is_under_way else None,
         dispatches=sum(entry.type == "start" for entry in run.records.entries),
         objective=shorten(str(objective), limits.HISTORY_OBJECTIVE_CHARS) if objective else None,
+    )
+
+
+def _waiting(run: RunRecord, entry: Entry) -> answers.ShownDispatch:
+    body = run.records.at(entry).body
+    return answers.ShownDispatch(
+        dispatch_id=entry.id,
+        specialist=str(body.get("specialist", "")),
+        objective=str(body.get("objective", "")),
+        status="waiting",
+        duration_s=0.0,
     )
 
 

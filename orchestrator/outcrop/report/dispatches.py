@@ -16,13 +16,13 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import GOOD, Outcome, VerifiedArtifact
 from outcrop_schemas.protocol import Evidence
 
-RUNNING = "running"
+RUNNING, WAITING = "running", "waiting"
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 @dataclass(frozen=True)
 class DispatchFact:
-    """One dispatch. `begun` are seconds since the run began; `seconds` None while it is under way."""
+    """One dispatch. `begun` are seconds since the run began; `seconds` None while it waits or is under way."""
 
     id: str
     specialist: str
@@ -62,6 +62,11 @@ class DispatchFact:
         return self.status in GOOD
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a place, and nothing of it was begun."""
+        return self.status == WAITING
+
+    @property
     def rule(self) -> str | None:
         """How the figures were computed, where the tool says so."""
         rule = self.results.get("rule")
@@ -95,7 +100,7 @@ class Dispatches:
 
 
 def dispatch_facts(run: RunRecord) -> Dispatches:
-    """The last dispatches of a run, and of those before the last that did not succeed."""
+    """The last dispatches of a run, of those before the last that did not succeed, and behind them those that wait."""
     starts = [entry for entry in run.records.entries if entry.type == "start"]
     ended = {entry.id: entry for entry in run.records.entries if entry.type == "end"}
     unwritten = {outcome.dispatch_id: outcome for outcome in run.interrupted}
@@ -112,8 +117,11 @@ def dispatch_facts(run: RunRecord) -> Dispatches:
         outcome = Outcome.model_validate(run.records.at(end).body) if end else unwritten.get(start.id)
         record = run.records.at(start)
         shown.append(_fact(start.id, record.body, seconds_between(began, moment(record.at)), outcome))
-    counts = Counter(map(status, starts))
-    return Dispatches(shown, dict(counts), dict(counts - Counter(map(status, chosen))))
+    for waits in run.waiting[: limits.REPORT_DISPATCHES]:
+        record = run.records.at(waits)
+        shown.append(_waiting(waits.id, record.body, seconds_between(began, moment(record.at))))
+    counts = Counter(map(status, starts)) + Counter({WAITING: len(run.waiting)})
+    return Dispatches(shown, dict(counts), dict(counts - Counter(fact.status for fact in shown)))
 
 
 def _chosen(starts: Sequence[Entry], statuses: Sequence[str]) -> list[Entry]:
@@ -126,6 +134,12 @@ def _chosen(starts: Sequence[Entry], statuses: Sequence[str]) -> list[Entry]:
             break
         wanted.add(place)
     return [starts[place] for place in sorted(wanted)]
+
+
+def _waiting(dispatch_id: str, told: Mapping[str, Any], begun: float) -> DispatchFact:
+    return DispatchFact(
+        dispatch_id, str(told.get("specialist", "")), str(told.get("objective", "")), WAITING, begun, None
+    )
 
 
 def _fact(dispatch_id: str, start: Mapping[str, Any], begun: float, outcome: Outcome | None) -> DispatchFact:

@@ -108,7 +108,7 @@ def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | 
         _warnings(shown, outcome),
         outcome.hypotheses if outcome else hypotheses_of(run),
         repairs_of(shown),
-        timeline_of(shown, turns, seconds),
+        timeline_of([fact for fact in shown if not fact.is_waiting], turns, seconds),
         lineage_of([artifact.path for artifact in artifacts], answer.claims if answer else (), files),
         token_facts(run, shown),
         jobs,

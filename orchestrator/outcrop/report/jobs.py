@@ -51,7 +51,7 @@ def job_facts(run: RunRecord) -> Jobs | None:
     """The jobs of a batch, what is said last of each; None of another run."""
     if run.about.get("kind") != "batch":
         return None
-    last = {job.line: (job.status, place) for place, job in _each(run)}
+    last = _last_of_each(run)
     order = sorted(last, key=lambda line: (last[line][0] in GOOD, line))
     wanted = {last[line][1] for line in order[: limits.REPORT_JOBS]}
     shown = sorted((job for place, job in _each(run, wanted)), key=lambda job: (job.is_good, job.line))
@@ -67,15 +67,32 @@ def job_facts(run: RunRecord) -> Jobs | None:
     )
 
 
+def job_pages(run: RunRecord) -> Iterator[list[JobFact]]:
+    """All jobs of a batch in the order of its file, as many at a time as a page shows, what is said last of each."""
+    last = _last_of_each(run)
+    lines = sorted(last)
+    for first in range(0, len(lines), limits.REPORT_JOBS):
+        wanted = {last[line][1] for line in lines[first : first + limits.REPORT_JOBS]}
+        yield sorted((job for _, job in _each(run, wanted)), key=lambda job: job.line)
+
+
+def _last_of_each(run: RunRecord) -> dict[int, tuple[str, int]]:
+    """How each job, by its line, stands at last, and the place of the record that says so."""
+    return {job.line: (job.status, place) for place, job in _each(run)}
+
+
 def _each(run: RunRecord, places: set[int] | None = None) -> Iterator[tuple[int, JobFact]]:
     """What the journal says of jobs, by place; memory takes one at a time."""
-    for place, entry in enumerate(run.records.entries):
-        if entry.type == "event" and entry.detail in (STARTED, ENDED) and (places is None or place in places):
+    entries = run.records.entries
+    for place in range(len(entries)) if places is None else sorted(places):
+        entry = entries[place]
+        if entry.type == "event" and entry.detail in (STARTED, ENDED):
             # One that began and has no end, in a batch that is over, was under way when the orchestrator ended.
-            yield place, _fact(run.records.at(entry).body, RUNNING if run.is_under_way else "interrupted")
+            yield place, job_fact(run.records.at(entry).body, RUNNING if run.is_under_way else "interrupted")
 
 
-def _fact(body: Mapping[str, Any], unended: str) -> JobFact:
+def job_fact(body: Mapping[str, Any], unended: str) -> JobFact:
+    """What a record says of a job, which is `unended` where it is its start."""
     outcome = body.get("outcome") or {}
     return JobFact(
         int(body.get("line", 0)),

@@ -20,6 +20,9 @@ class Links(Protocol):
     def run(self, run_id: str) -> str | None:
         """The address of another run's page."""
 
+    def jobs(self) -> str | None:
+        """The address of all jobs of a batch by pages."""
+
     def cancel(self, dispatch_id: str) -> str | None:
         """The address that ends a dispatch under way; None where nothing can be ended from here."""
 
@@ -31,6 +34,8 @@ class FileLinks:
     page: Path
     workspace: Path
     runs: Path
+    all_jobs: Path | None = None
+    """The first of the pages that list all jobs of a batch, where its own lists some of them."""
 
     def file(self, path: str) -> str | None:
         return self._to(self.workspace / path)
@@ -38,6 +43,9 @@ class FileLinks:
     def run(self, run_id: str) -> str | None:
         page = self.runs / run_id / REPORT
         return self._to(page) if page.parent.is_dir() else None
+
+    def jobs(self) -> str | None:
+        return self._to(self.all_jobs) if self.all_jobs else None
 
     def cancel(self, dispatch_id: str) -> str | None:
         return None

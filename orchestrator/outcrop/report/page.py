@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop.report.charts import CHART_HEIGHT, seconds_text, token_chart
 from outcrop.report.facts import RunFacts
+from outcrop.report.jobs import JobFact
 from outcrop.report.lineage import HEIGHT, WIDTH
 from outcrop.report.links import Links
 from outcrop.text import inert, shorten, size
@@ -27,9 +28,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _GOOD = ("success", "verified", "supported")
-_CALM = {"running": "…", "under way": "…", "active": "…", "open": "…", "unverifiable": "?"} | dict.fromkeys(
-    ("cancelled", "revised", "dropped"), "–"
-)
+_CALM = {
+    "running": "…",
+    "waiting": "…",
+    "under way": "…",
+    "active": "…",
+    "open": "…",
+    "unverifiable": "?",
+} | dict.fromkeys(("cancelled", "revised", "dropped"), "–")
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,39 @@ def render_page(facts: RunFacts, links: Links, dress: Dress | None = None) -> st
             bar=Markup(dress.bar),
             home=dress.home,
         )
+    )
+
+
+@dataclass(frozen=True)
+class JobsPage:
+    """One of the pages that list all jobs of a batch. `number` counts from 1, `names` are all of them, `report` is the
+    name of the page that they belong to."""
+
+    shown: Sequence[JobFact]
+    number: int
+    names: Sequence[str]
+    total: int
+    report: str
+
+    @property
+    def first(self) -> int:
+        """The number of its first job, from 1."""
+        return (self.number - 1) * limits.REPORT_JOBS + 1
+
+    @property
+    def beyond(self) -> int:
+        """How many jobs no page lists."""
+        return max(0, self.total - len(self.names) * limits.REPORT_JOBS)
+
+
+def render_jobs(facts: RunFacts, page: JobsPage, links: Links) -> str:
+    """One page of a batch's jobs, beside its report and like it."""
+    from markupsafe import Markup
+
+    told = {"style": Markup(asset("page.css")), "script": Markup(asset("page.js"))}
+    policy = Markup(policy_of(Dress()).replace('"', ""))
+    return (
+        environment().get_template("jobs_page.html").render(facts=facts, page=page, links=links, policy=policy, **told)
     )
 
 

@@ -18,6 +18,7 @@ from outcrop.journal import is_held
 from outcrop.recovery import SHAPE
 from outcrop.runs import RunFolder
 from outcrop.text import inert
+from outcrop.ui.batch_jobs import Asked, JobsView
 from outcrop.ui.catalogue import RUN_ID, Catalogue
 from outcrop.ui.compare import comparison
 from outcrop.ui.earlier import earlier
@@ -58,6 +59,8 @@ class Application:
             Route("/run/{run_id}", self._told(self._run_at)),
             Route("/run/{run_id}/", self._told(self._run)),
             Route("/run/{run_id}/events", self._told(self._run_events)),
+            Route("/run/{run_id}/jobs", self._told(self._jobs)),
+            Route("/run/{run_id}/jobs/events", self._told(self._jobs_events)),
             Route("/run/{run_id}/earlier", self._told(self._earlier)),
             Route("/run/{run_id}/cancel/{dispatch_id}", self._told(self._cancel), methods=["POST"]),
             Route("/run/{run_id}/file/{code}/{path:path}", self._told(self._file)),
@@ -88,7 +91,7 @@ class Application:
     def _runs_watch(self, request: Request) -> Watch:
         query = request.query_params.get("q", "")[:_QUERY_CHARS].strip()
         given = request.query_params.get("page", "1")
-        number = int(given) if given.isdecimal() and len(given) < 10 else 1
+        number = _number(given) or 1
         key = ("runs", number, query)
         return self.watches.find(key) or self.watches.add(
             key, RunsView(self._catalogue, self._pages, number, query), self._listing
@@ -118,6 +121,26 @@ class Application:
         key = ("run", folder.run_id)
         return self.watches.find(key) or self.watches.add(key, RunView(folder, self.follower, self._pages))
 
+    async def _jobs(self, request: Request) -> Response:
+        return _html(await self._jobs_watch(request).page())
+
+    async def _jobs_events(self, request: Request) -> Response:
+        return _events(self._jobs_watch(request), request)
+
+    def _jobs_watch(self, request: Request) -> Watch:
+        folder = self._folder(request.path_params["run_id"])
+        given = request.query_params
+        asked = Asked(
+            _number(given.get("before", given.get("from", ""))) or 0,
+            "before" in given,
+            given.get("status", "")[:_QUERY_CHARS],
+            given.get("q", "")[:_QUERY_CHARS].strip(),
+        )
+        key = ("jobs", folder.run_id, asked)
+        return self.watches.find(key) or self.watches.add(
+            key, JobsView(folder, self.follower(folder), self._pages, asked)
+        )
+
     async def _earlier(self, request: Request) -> Response:
         folder = self._folder(request.path_params["run_id"])
         asked = request.query_params
@@ -127,7 +150,7 @@ class Application:
         def look() -> Html:
             until = time.monotonic() + limits.UI_SEARCH_SECONDS
             follower.read_all(lambda: time.monotonic() < until)
-            found = earlier(follower, int(before) if before.isdecimal() and len(before) < 10 else None, status, words)
+            found = earlier(follower, _number(before), status, words)
             return self._pages.earlier(folder.run_id, found, status, words, follower.totals())
 
         return _html(await asyncio.to_thread(look))
@@ -138,7 +161,7 @@ class Application:
 
         def ask() -> None:
             follower.read_all()
-            if dispatch_id not in follower.dispatches.open:
+            if dispatch_id not in follower.dispatches.open and dispatch_id not in follower.waiting:
                 raise NotUnderWayError(f"{dispatch_id} is not under way in this run.")
             if not is_held(folder.journal):
                 raise NotUnderWayError("The orchestrator of this run is gone.")
@@ -190,6 +213,11 @@ class Application:
         # From wherever it is said, the list is at the root.
         depth = request.url.path.count("/") - 2
         return _html(self._pages.told(title, text, "../" * depth or "./"), status)
+
+
+def _number(given: str) -> int | None:
+    """A whole number of a query; None for anything else."""
+    return int(given) if given.isdecimal() and len(given) < 10 else None
 
 
 def _asked_for(request: Request) -> str:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from outcrop.batch_resume import STARTED
-from outcrop.report.dispatches import Dispatches
+from outcrop.report.dispatches import RUNNING, WAITING, Dispatches
 from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.jobs import JobFact, Jobs
 from outcrop.runs import RunFolder
 from outcrop.spending import spending_told
-from outcrop.ui.earlier import INTERRUPTED, RUNNING
+from outcrop.ui.earlier import INTERRUPTED
 from outcrop.ui.follow import Follower, Totals
 from outcrop.ui.places import Pair
 from outcrop.ui.progress import Transcripts
@@ -33,6 +33,8 @@ def facts_of_all(folder: RunFolder, follower: Follower) -> RunFacts:
     facts = facts_of(record, lambda: spending_told(follower.accounts(), record.about))
     left = RUNNING if record.is_under_way else INTERRUPTED
     counts = _with(totals.statuses, left, totals.running)
+    if record.is_under_way:
+        counts = _with(counts, WAITING, totals.waiting)
     jobs = _jobs(folder, facts.jobs, totals, left) if facts.jobs else None
     return replace(facts, dispatches=_dispatches(facts.dispatches, counts), jobs=jobs)
 
@@ -49,11 +51,11 @@ def _dispatches(known: Dispatches, counts: Counter[str]) -> Dispatches:
 
 def _jobs(folder: RunFolder, known: Jobs, totals: Totals, left: str) -> Jobs:
     counts = _with(totals.job_statuses, left, totals.jobs_running)
-    shown = [_job(folder, job, left) if job.status == RUNNING else job for job in known.shown]
+    shown = [with_objective(folder, job, left) if job.status == RUNNING else job for job in known.shown]
     return replace(known, shown=shown, counts=dict(counts), left_out=max(0, totals.jobs - len(shown)))
 
 
-def _job(folder: RunFolder, job: JobFact, left: str) -> JobFact:
+def with_objective(folder: RunFolder, job: JobFact, left: str) -> JobFact:
     """A job that has not ended: what it is for stands in its own run."""
     try:
         begun = RunFolder(folder.path.parent / job.run_id).begun_as() or {}

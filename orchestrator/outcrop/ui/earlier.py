@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from outcrop.journal import is_held
+from outcrop.report.dispatches import RUNNING, WAITING
 from outcrop.ui.follow import Follower
 from outcrop.ui.places import Pair
 from outcrop_schemas import limits
 
-RUNNING, INTERRUPTED = "running", "interrupted"
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Rows:
 
 def earlier(follower: Follower, before: int | None, status: str | None, words: str) -> Rows:
     """One page. Raises JournalError."""
+    if status == WAITING:
+        return _waiting(follower, words.casefold().split())
     rows: list[Row] = []
     unended = RUNNING if is_held(follower.path) else INTERRUPTED
     until = time.monotonic() + limits.UI_SEARCH_SECONDS
@@ -53,13 +56,32 @@ def earlier(follower: Follower, before: int | None, status: str | None, words: s
     return Rows(rows, None)
 
 
+def _waiting(follower: Follower, wanted: Sequence[str]) -> Rows:
+    """Those that wait for a place, the first that will have one first; as many as a page has."""
+    rows: list[Row] = []
+    places = list(follower.waiting.values()) if is_held(follower.path) else []
+    until = time.monotonic() + limits.UI_SEARCH_SECONDS
+    for place in places:
+        if len(rows) == limits.UI_DISPATCHES_PAGE or time.monotonic() > until:
+            break
+        entry, record = follower.read(place)
+        if _has(record.body, entry.id, wanted):
+            told = "it waits for a place"
+            specialist, objective = str(record.body.get("specialist", "")), str(record.body.get("objective", ""))
+            rows.append(Row(entry.id, specialist, objective, WAITING, record.at, None, told))
+    return Rows(rows, None)
+
+
+def _has(told: Mapping[str, Any], dispatch_id: str, wanted: Sequence[str]) -> bool:
+    text = f"{dispatch_id} {told.get('specialist')} {told.get('objective')}".casefold()
+    return all(word in text for word in wanted)
+
+
 def _row(follower: Follower, pair: Pair, wanted: Sequence[str], unended: str) -> Row | None:
     entry, record = follower.read(pair.start)
     start = record.body
-    if wanted:
-        text = f"{entry.id} {start.get('specialist')} {start.get('objective')}".casefold()
-        if not all(word in text for word in wanted):
-            return None
+    if not _has(start, entry.id, wanted):
+        return None
     end: Mapping[str, Any] = follower.body(pair.end) if pair.end else {}
     return Row(
         entry.id,

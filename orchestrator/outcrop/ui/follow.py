@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from array import array
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from outcrop.batch_resume import ENDED, STARTED
 from outcrop.budget import Amount
 from outcrop.ledger import RESERVED, SETTLED, Account, Accounts
 from outcrop.prices import dollars
-from outcrop.records import Entry, decode, entry_of
+from outcrop.records import LEAVES, WAITS, Entry, decode, entry_of
 from outcrop.ui.places import Pairs, Place
 from outcrop_schemas.errors import JournalError
 from outcrop_schemas.journal import JournalRecord
@@ -30,7 +31,7 @@ _BUFFER_BYTES = 1 << 20
 _EVENTS_KEPT = 500
 """Of each kind of event so many, the last ones, are at hand."""
 
-_JOB = re.compile(rb'"body":\{"kind":"job_\w+","job":"([^"\\]*)"')
+_JOB = re.compile(rb'"body":\{"kind":"job_\w+","job":"([^"\\]*)"(?:,"line":(\d{1,7})\b)?')
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Totals:
     job_statuses: dict[str, int]
     spent_usd: str | None
     spent_tokens: int | None
+    waiting: int = 0
 
 
 class Follower:
@@ -64,6 +66,10 @@ class Follower:
         self.first: Entry | None = None
         self.answer: Entry | None = None
         self.dispatches, self.jobs = Pairs(), Pairs()
+        # By its line the number of a job and one, so that one that is run again stays one job.
+        self._job_of_line = array("I")
+        self.waiting: dict[str, Place] = {}
+        """Where it is recorded that dispatches wait which have not begun: no more than a pool takes."""
         self.events: dict[str, deque[Entry]] = {}
         self.kinds: Counter[str] = Counter()
         self._accounts = Accounts("role")
@@ -125,6 +131,7 @@ class Follower:
         self.records += 1
         place = Place(entry.at, entry.length)
         if entry.type == "start":
+            self.waiting.pop(entry.id, None)
             self.dispatches.begin(entry.id, place)
         elif entry.type == "end":
             self.dispatches.finish(entry.id, place, entry.detail)
@@ -139,6 +146,10 @@ class Follower:
             record = decode(line[:-1])
             if record:
                 self._accounts.take(record.body)
+        elif entry.detail == WAITS:
+            self.waiting[entry.id] = place
+        elif entry.detail == LEAVES:
+            self.waiting.pop(entry.id, None)
         elif entry.detail in (STARTED, ENDED):
             self._take_job(entry, line, place)
         else:
@@ -149,16 +160,29 @@ class Follower:
         found = _JOB.search(line)
         if found is None:
             return
-        name = found[1].decode()
+        name, number = found[1].decode(), int(found[2] or 0)
         if entry.detail == STARTED:
-            self.jobs.begin(name, place)
+            self._begin_job(name, number, place)
         elif record := decode(line[:-1]):
+            if name not in self.jobs.open:
+                # It failed before it opened a run, or an earlier start of the batch did not come to say so.
+                self._begin_job(name, number, place, is_end=True)
             outcome = record.body["outcome"]
             self.jobs.finish(name, place, outcome["status"])
             spending = outcome.get("usage", {}).get("spending") or {}
             for role, told in spending.get("by_specialist", {}).items():
                 known = self._accounts_of_jobs.get(role, Account())
                 self._accounts_of_jobs[role] = known.plus(Account.of(told))
+
+    def _begin_job(self, name: str, line: int, place: Place, *, is_end: bool = False) -> None:
+        known = self._job_of_line[line] if line < len(self._job_of_line) else 0
+        if known and name not in self.jobs.open and self.jobs[known - 1].end:
+            self.jobs.begin_again(known - 1, name, None if is_end else place)
+            return
+        self.jobs.begin(name, place)
+        if line:
+            self._job_of_line.extend([0] * (line + 1 - len(self._job_of_line)))
+            self._job_of_line[line] = self.jobs.open[name] + 1
 
     def totals(self) -> Totals:
         """What is known so far."""
@@ -178,6 +202,7 @@ class Follower:
                 dict(self.jobs.statuses),
                 dollars(spent.usd) if accounts else None,
                 spent.tokens if accounts else None,
+                len(self.waiting),
             )
 
     def accounts(self) -> dict[str, tuple[str, Account]]:
@@ -186,10 +211,12 @@ class Follower:
         return of_jobs or self._accounts.told()
 
     def entries(self, most: int) -> list[Entry]:
-        """The records that a page shows: the first one, so many dispatches and jobs, the events; as they stand."""
+        """The records that a page shows: the first one, so many dispatches (at work or waiting) and jobs, the events;
+        as they stand."""
         with self._reading:
             pairs = [*self.dispatches.last(most), *self.jobs.last(most)]
             places = [place for pair in pairs for place in (pair.start, pair.end) if place]
+            places += list(self.waiting.values())[:most]
             kept = {entry.at: entry for entries in self.events.values() for entry in entries}
             kept |= {entry.at: entry for entry in (self.first, self.answer) if entry}
         kept |= {place.at: self.read(place)[0] for place in places}
@@ -201,15 +228,19 @@ class Follower:
 
     def read(self, place: Place) -> tuple[Entry, JournalRecord]:
         """The record at a place: what it is, and what it says. Raises JournalError."""
-        try:
-            descriptor = descriptor_of(self.path)
-            try:
-                line = os.pread(descriptor, place.length, place.at)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise JournalError(f"{self.path}: the journal cannot be read: {error.strerror}") from error
+        line = self.line(place)
         entry, record = entry_of(line + b"\n", place.at, {}), decode(line)
         if entry is None or record is None:
             raise JournalError(f"{self.path}: the record at byte {place.at} was changed meanwhile")
         return entry, record
+
+    def line(self, place: Place) -> bytes:
+        """The record at a place as it stands there. Raises JournalError."""
+        try:
+            descriptor = descriptor_of(self.path)
+            try:
+                return os.pread(descriptor, place.length, place.at)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise JournalError(f"{self.path}: the journal cannot be read: {error.strerror}") from error

@@ -10,19 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from outcrop.report.dispatches import RUNNING, WAITING
 from outcrop.report.facts import RunFacts
 from outcrop.report.page import SECTIONS, Dress, asset, environment, policy_of, render_page, render_section
 from outcrop.runs import RunFolder
 from outcrop.text import age
 from outcrop.ui.catalogue import Page
 from outcrop.ui.compare import Comparison
-from outcrop.ui.earlier import RUNNING, Rows
+from outcrop.ui.earlier import Rows
 from outcrop.ui.files import Codes
 from outcrop.ui.follow import Totals
 from outcrop_schemas.outcome import STATUSES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from outcrop.ui.batch_jobs import JobRows
 
 _CHANGES = {"same": "the same", "changed": "changed", "only_first": "first only", "only_second": "second only"}
 _SOURCES = {"connect-src": "'self'", "img-src": "'self' data:", "form-action": "'self'"}
@@ -54,6 +57,9 @@ class LiveLinks:
     def run(self, run_id: str) -> str | None:
         is_there = "/" not in run_id and RunFolder(self.runs / run_id).has_begun()
         return f"../{quote(run_id)}/" if is_there else None
+
+    def jobs(self) -> str | None:
+        return "jobs"
 
     def cancel(self, dispatch_id: str) -> str | None:
         return f"cancel/{quote(dispatch_id)}" if self.is_under_way else None
@@ -101,7 +107,22 @@ class Pages:
     def earlier(self, run_id: str, found: Rows, status: str, words: str, totals: Totals) -> Html:
         """Dispatches by pages."""
         told: Mapping[str, Any] = {"found": found, "status": status, "words": words, "totals": totals}
-        return self._plain("earlier.html", run_id=run_id, statuses=[RUNNING, *STATUSES], **told)
+        return self._plain("earlier.html", run_id=run_id, statuses=[WAITING, RUNNING, *STATUSES], **told)
+
+    def jobs(self, run_id: str, found: JobRows, totals: Totals, mark: str) -> Html:
+        """Jobs of a batch by pages."""
+        asked = found.asked
+        events = f"jobs/events?{asked.address(asked.number, is_before=asked.is_before)}"
+        dress = self._dress(events, mark, "", home=None)
+        part = _safe(self.jobs_part(run_id, found, totals))
+        statuses = sorted({*found.counts, *filter(None, (asked.status,))})
+        told: Mapping[str, Any] = {"run_id": run_id, "found": found, "statuses": statuses, "part": part}
+        return self._plain("jobs.html", dress, live=dress.bar, **told)
+
+    def jobs_part(self, run_id: str, found: JobRows, totals: Totals) -> str:
+        """What changes on it."""
+        links = LiveLinks(run_id, self._runs, frozenset(), self._codes, is_under_way=False)
+        return self._rendered("jobs_part.html", found=found, totals=totals, links=links)
 
     # --- the others
 

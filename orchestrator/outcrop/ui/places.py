@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from outcrop_schemas import limits
@@ -65,6 +65,17 @@ class Pairs:
         self._end_length.append(0)
         self._status.append(_UNDER_WAY)
 
+    def begin_again(self, number: int, name: str, place: Place | None) -> None:
+        """One that has ended goes on, from a new start where it has one: what it came to is counted no more."""
+        status = STATUSES[self._status[number] - 1]
+        self.statuses[status] -= 1
+        if not self.statuses[status]:
+            del self.statuses[status]
+        self._status[number] = _UNDER_WAY
+        self.open[name] = number
+        if place:
+            self._start_at[number], self._start_length[number] = place
+
     def finish(self, name: str, place: Place, status: str) -> None:
         """It ended. One whose start is lost is counted and not listed."""
         self.statuses[status] += 1
@@ -83,7 +94,18 @@ class Pairs:
 
     def before(self, number: int, status: str | None = None) -> Iterator[Pair]:
         """Those before a number, the last first; of one status only (`running` while it goes on)."""
-        wanted = None if status is None else _NUMBERS.get(status, _UNDER_WAY)
-        for place in range(min(number, len(self)) - 1, -1, -1):
-            if wanted is None or self._status[place] == wanted:
-                yield self[place]
+        return self.among(range(min(number, len(self)) - 1, -1, -1), None if status is None else (status,))
+
+    def among(self, numbers: Iterable[int], statuses: Collection[str] | None = None) -> Iterator[Pair]:
+        """Those with these numbers that have one of these statuses (`running` while it goes on), in this order."""
+        wanted = None if statuses is None else {_NUMBERS.get(status, _UNDER_WAY) for status in statuses}
+        for number in numbers:
+            if wanted is None or self._status[number] in wanted:
+                yield self[number]
+
+    def count(self, until: int, statuses: Collection[str] | None = None) -> int:
+        """How many of those before a number have one of these statuses."""
+        part = self._status[:until]
+        if statuses is None:
+            return len(part)
+        return sum(part.count(number) for number in {_NUMBERS.get(status, _UNDER_WAY) for status in statuses})

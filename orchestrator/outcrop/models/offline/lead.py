@@ -13,6 +13,7 @@ from outcrop.models.offline.references import Previous
 from outcrop.models.offline.report import LeadReport
 from outcrop.models.offline.sequence import Attempt, Done, Place, replaces_table, work_through
 from outcrop.models.offline.steps import Step, make_plan
+from outcrop.models.offline.supposing import HYPOTHESES, HYPOTHESIS, Supposition, supposed, with_interval_tops
 from outcrop.models.offline.tables import find_tables, takes_several, targets_of
 from outcrop.models.offline.words import words_of
 from outcrop_schemas.messages import ModelRequest
@@ -32,6 +33,7 @@ class LeadTurn:
         description = next((tool.description for tool in request.tools if tool.name == DISPATCH), "")
         self._cards, self._owners = read_roster(description), owners(description)
         self._own_tools = {tool.name for tool in request.tools} - {DISPATCH, COMPLETE}
+        self._may_suppose = HYPOTHESIS in self._own_tools
         self._profiles: dict[str, Profile] = {}
 
     def calls(self) -> list[Call]:
@@ -45,7 +47,8 @@ class LeadTurn:
             plan.steps, self._targets, self._attempt, lambda step: replaces_table(step, step.card.specialist)
         )
         if tables.profiles and progress.calls:
-            return progress.calls
+            # A claim that stands behind a dispatch in a turn waits until that has ended.
+            return sorted(progress.calls, key=lambda call: call.name != HYPOTHESIS)
         return [self._complete(LeadReport(tables, plan, progress.records))]
 
     def _complete(self, report: LeadReport) -> Call:
@@ -66,7 +69,21 @@ class LeadTurn:
             context["previous"] = previous.as_context()
         data = [path, *(place.others(list(self._profiles)) if takes_several(step.card) else [])]
         arguments = {"specialist": step.card.specialist, "objective": step.clause, "data": data, "context": context}
-        return self._outcome(Call(DISPATCH, arguments), columns)
+        return self._testing(step, Call(DISPATCH, arguments), columns)
+
+    def _testing(self, step: Step, call: Call, columns: tuple[str, ...]) -> Attempt:
+        """The dispatch of a step; where that puts a claim to the test, the claim is stated before and judged after."""
+        path = call.arguments["data"][0]
+        claim = supposed(step.card.name, columns, self._profiles.get(path), path) if self._may_suppose else None
+        supposition = Supposition(self._conversation, claim)
+        if supposition.statement:
+            return Attempt([supposition.statement])
+        if supposition.name:
+            call = Call(call.name, {**call.arguments, HYPOTHESES: [supposition.name]})
+        attempt = self._outcome(call, columns)
+        answer = self._conversation.answer(call)
+        verdict = supposition.verdict(step.card.name, answer) if answer else None
+        return Attempt([verdict]) if verdict else attempt
 
     def _outcome(self, call: Call, columns: tuple[str, ...]) -> Attempt:
         answer = self._conversation.answer(call)
@@ -87,8 +104,8 @@ class LeadTurn:
         profile = self._profiles.get(path) or next(iter(self._profiles.values()), None)
         if profile is None:
             return ()
-        words = words_of(step.clause)
-        return tuple(finder_of(profile).find(step.clause, words).columns)
+        clause, _ = with_interval_tops(step.card.name, step.clause, profile)
+        return tuple(finder_of(profile).find(clause, words_of(clause)).columns)
 
 
 def _done(answer: Answer, columns: tuple[str, ...]) -> Done:

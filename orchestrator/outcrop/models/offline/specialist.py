@@ -27,6 +27,7 @@ from outcrop.models.offline.sequence import (
     work_through,
 )
 from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
+from outcrop.models.offline.supposing import entries_of, judged, told_to, with_interval_tops
 from outcrop.models.offline.tables import is_raster_file, takes_several, targets_of, unusable
 from outcrop.models.offline.values import INSPECT_COLUMNS, look_up, with_columns
 from outcrop_schemas import limits
@@ -122,13 +123,15 @@ class SpecialistTurn:
             return self._cluster_best(step, profile)
         others = [self._profiles[path] for path in place.others(list(self._profiles)) if path in self._profiles]
         tool, given = self._tools[step.card.name], previous or self._given
-        binding = bind(tool, step.clause, profile, given, others)
+        clause, notes = with_interval_tops(step.card.name, step.clause, profile)
+        binding = bind(tool, clause, profile, given, others)
+        binding.notes += notes
         lookup = look_up(profile) if NO_CONDITION in binding.refusals and INSPECT_COLUMNS in self._tools else None
         if lookup:
             answer = self._conversation.answer(lookup)
             if answer is None:
                 return Attempt([lookup])
-            if told := with_columns(step.clause, answer):
+            if told := with_columns(clause, answer):
                 binding = bind(tool, told[0], profile, given, others)
                 binding.notes += told[1]
         if binding.refusals:
@@ -211,9 +214,21 @@ class SpecialistTurn:
             "results": results,
             "artifacts": [artifact for record in done if record.done for artifact in record.done.artifacts],
             "findings": sentences([*plan.notes, *findings, *notes]),
+            **self._evidence(done),
             "blockers": sentences(blockers),
         }
         return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))
+
+    def _evidence(self, done: list[Record]) -> dict[str, Any]:
+        """What the figures say of the hypotheses that it was told."""
+        told = told_to(self._conversation)
+        found = [
+            one
+            for record in done
+            if record.done and (one := judged(record.step.card.name, record.done.results, record.table))
+        ]
+        evidence = entries_of(told, found)
+        return {"evidence": evidence} if evidence else {}
 
     def _refuse(self, *blockers: str, is_gap: bool = False) -> Call:
         """Complete with nothing done. A capability that no tool has is a gap, anything else an error."""

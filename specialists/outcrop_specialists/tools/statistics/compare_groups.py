@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.censored import looks_like_result
 from outcrop_specialists.columns.choice import find_column
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics import comparing
@@ -183,7 +185,17 @@ def _numbers(
     more_told = f"; {len(figures) - 4} more groups" if len(figures) > 4 else ""
     text = f"{column} by {by}: {told}{more_told}. {rank_test} p {_p(p)}, {effect}"
     text += suspicions(table, [column])
-    return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes])
+    claims = [] if arguments.transform != "none" else _claims(arguments.path, column, by, shown)
+    return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes], claims)
+
+
+def _claims(path: str, column: str, by: str, groups: dict[str, Any]) -> list[Claim]:
+    """The figures of the groups that are shown; how the tests come out is not checked."""
+    found = []
+    for name, each in groups.items():
+        record = {"count": each["n"], "mean": each["mean"], "sd": each["sd"], "p50": each["median"]}
+        found += claiming.summary(path, column, record, {by: name})
+    return found
 
 
 def _figures(sample: Vector, rows: int) -> dict[str, Any]:

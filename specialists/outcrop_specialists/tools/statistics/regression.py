@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features
 from outcrop_specialists.tools.statistics.bounded import fitting, named
@@ -89,7 +92,18 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
     if sampled:
         notes.append(f"the slope is that of {sampled:,} rows drawn with seed {arguments.seed}")
     text = _told(fits, _label(y, arguments), by) + suspicions(table, [y, *x])
-    return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes])
+    claims = _claims(arguments, y, x, fits)
+    return ToolResult(text, results, [file.artifact for file in files], [*table.notes, *notes], claims)
+
+
+def _claims(arguments: Arguments, y: str, x: list[str], fits: dict[str, tuple[Fit, Array]]) -> list[Claim]:
+    """Pearson's r behind the line on one column as it is, of all rows: its square is R², its sign that of the slope."""
+    fit = fits[ALL_ROWS][0] if ALL_ROWS in fits else None
+    is_plain = arguments.method == "ols" and arguments.intercept and not arguments.log and len(x) == 1
+    if fit is None or not is_plain or fit.r_squared is None or fit.r_squared < 0:
+        return []
+    r = math.copysign(math.sqrt(fit.r_squared), fit.terms[-1].estimate)
+    return claiming.correlation(arguments.path, "pearson", y, x[0], r)
 
 
 def _columns(table: Table, arguments: Arguments) -> tuple[str, list[str], str | None]:
@@ -290,6 +304,14 @@ TOOL = Tool(
         "slope and intercept",
         "theil-sen",
         "trend line equation",
+        "trend of",
+        "trend with",
+        "trend over",
+        "trend with depth",
+        "increase with",
+        "decrease with",
+        "change with",
+        "vary with",
         "predict from",
         "residuals",
     ),

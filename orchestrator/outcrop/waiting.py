@@ -1,0 +1,106 @@
+"""Dispatches that wait for a place: known by their id before they begin, and cancelled like those that have begun.
+
+One that waits stands as an event in the journal, under its own id; its start record takes it from the list, or a second
+event where it never begins. One that finds a place at once has neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from outcrop.dispatch import DispatchWork
+from outcrop.events import DispatchLeft, DispatchWaiting, Watcher
+from outcrop.journal import Journal
+from outcrop.order import Order
+from outcrop.records import LEAVES, WAITS
+from outcrop.text import shorten
+from outcrop_schemas import limits
+from outcrop_schemas.errors import JournalError
+
+_log = logging.getLogger(__name__)
+
+
+class Waiting:
+    """One dispatch until it has its place, and the way to its work from then on."""
+
+    def __init__(self, dispatch_id: str) -> None:
+        self.dispatch_id = dispatch_id
+        self._because: str | None = None
+        self._wait: asyncio.Timeout | None = None
+        self._work: DispatchWork | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._because is not None
+
+    @property
+    def has_begun(self) -> bool:
+        return self._work is not None
+
+    def cancel(self, because: str) -> None:
+        """Wait no longer, or end the work."""
+        self._because = self._because or because
+        if self._work:
+            self._work.cancel(because)
+        elif self._wait:
+            self._wait.reschedule(asyncio.get_running_loop().time())
+
+    @contextmanager
+    def within(self, wait: asyncio.Timeout) -> Iterator[None]:
+        """Meanwhile it waits: being cancelled ends that as running out of time does."""
+        self._wait = wait
+        if self.is_cancelled:
+            wait.reschedule(asyncio.get_running_loop().time())
+        try:
+            yield
+        finally:
+            self._wait = None
+
+    def begins(self, work: DispatchWork) -> None:
+        """It has its place; work that was cancelled before launches nothing."""
+        self._work = work
+        if self._because:
+            work.cancel(self._because)
+
+
+class Queue:
+    """Tells of the dispatches of one run that wait, in its journal and to its watchers. Belongs to one event loop."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._telling: set[asyncio.Task[None]] = set()
+
+    @contextmanager
+    def told(self, waiting: Waiting, order: Order, watcher: Watcher) -> Iterator[None]:
+        """Meanwhile this dispatch waits and then begins; that it left is told where it did not."""
+        said = {"specialist": order.specialist, "objective": shorten(order.objective, limits.HISTORY_OBJECTIVE_CHARS)}
+        self._tell(waiting.dispatch_id, {"kind": WAITS, **said})
+        watcher(DispatchWaiting(waiting.dispatch_id, order.specialist, order.objective))
+        try:
+            yield
+        finally:
+            if not waiting.has_begun:
+                self._tell(waiting.dispatch_id, {"kind": LEAVES})
+                watcher(DispatchLeft(waiting.dispatch_id))
+
+    async def close(self) -> None:
+        """Wait for what is being recorded."""
+        if self._telling:
+            await asyncio.wait(self._telling)
+
+    def _tell(self, dispatch_id: str, body: dict[str, Any]) -> None:
+        # Whoever waits for the disk before joining the queue would lose its turn to those that come later.
+        task = asyncio.create_task(self._append(dispatch_id, body))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _append(self, dispatch_id: str, body: dict[str, Any]) -> None:
+        try:
+            await self._journal.append("event", dispatch_id, body)
+        except JournalError as error:
+            # Its start and its end are what must not be lost; where those cannot be written either, they say so.
+            _log.warning("that %s waits is not recorded: %s", dispatch_id, error)
