@@ -70,6 +70,7 @@ class Chat:
         self.watcher = watcher
         self.turns: list[Answered] = []
         self.runs: list[str] = []
+        self.outcomes: list[RunOutcome] = []
         self.warnings: list[str] = []
         self._history: list[Earlier] = []
         self._attached = Attached()
@@ -157,7 +158,8 @@ class Chat:
             finally:
                 # Also of one that was cancelled: the user goes on from there.
                 self._history = [*self._history, work.as_earlier()]
-            self.turns.append(answered)
+                if work.answered is not None:
+                    self.turns.append(work.answered)
             return answered
 
     async def attach(self, paths: Sequence[str | Path]) -> list[str]:
@@ -177,6 +179,10 @@ class Chat:
     def folder(self) -> RunFolder:
         """Where the conversation is recorded."""
         return self._open_desk.folder
+
+    def outcomes_of(self, answered: Answered) -> list[RunOutcome]:
+        """What the runs of one turn answered, whole: for the user, and not for the chat's model."""
+        return [outcome for outcome in self.outcomes if outcome.run_id in answered.runs]
 
     @property
     def attachments(self) -> list[str]:
@@ -217,6 +223,8 @@ class Chat:
         screened = await self._sight.screened(texts, self._data)
         shown = [key for key, text, was in zip(pins, screened, texts, strict=True) if text == was]
         self._shown_pins = {key: pins[key] for key in shown}
+        for text in self._shown_pins.values():
+            self._sight.hear(text)
         if hidden := [key for key in pins if key not in self._shown_pins]:
             self.warnings.append(f"pins for runs only, since they tell of rows: {', '.join(hidden)}")
         await self._open_desk.note("shown_pins", {"agent": CHAT, "shown": shown})
@@ -228,6 +236,8 @@ class Chat:
         before = await self._open_desk.shared.hands.do(conversation_in, self._earlier)
         answers = await self._sight.screened([turn.answer for turn in before.turns], [*self._data, *before.tables])
         self._history = [Earlier(turn.message, answer) for turn, answer in zip(before.turns, answers, strict=True)]
+        for turn in before.turns:
+            self._sight.hear(turn.message)
         self.runs += before.runs
         for path, known in before.files.items():
             self._sources.know([path], known)
@@ -258,5 +268,6 @@ class Chat:
             on_gap=self._on_gap,
         )
         outcome = await run.start()
+        self.outcomes.append(outcome)
         assert run.desk is not None
         return run.desk.folder, outcome

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from outcrop_specialists.unseen.aligned import aligned
+from outcrop_specialists.unseen.letters import folded
 from outcrop_specialists.unseen.spoken import GLUED, GRAM, PHRASE_WORDS, Spoken, spoken, words_of
 from outcrop_specialists.unseen.summaries import WORDS_OF_A_SUMMARY, Label, Summaries
 
@@ -82,7 +83,7 @@ def told(frame: pl.DataFrame, said: Sequence[Spoken], before: Sequence[Spoken] =
     for each in [*said, *before]:
         whole.take(each)
     texts = {series.name: text for series in frame.get_columns() if (text := _as_text(series)) is not None}
-    unmeant = {*WORDS_OF_A_SUMMARY, *(" ".join(words_of(name)) for name in frame.columns)}
+    unmeant = {*WORDS_OF_A_SUMMARY, *(" ".join(words_of(folded(name))) for name in frame.columns)}
     marks = [mark for each in frame.get_columns() for mark in _marks(each, texts.get(each.name), whole, unmeant)]
     if not marks:
         return set()
@@ -251,7 +252,7 @@ def _as_text(series: pl.Series) -> pl.Series | None:
         return None
     if series.dtype == pl.Datetime:
         series = series.dt.date()
-    words = series.cast(pl.String).str.normalize("NFKC").str.to_lowercase()
+    words = series.cast(pl.String).str.normalize("NFKD").str.replace_all(r"\p{Mn}+", "").str.to_lowercase()
     words = words.str.replace_all(_NOT_WORD, " ").str.strip_chars()
     first = words.str.extract(rf"^((?:\S+ ){{0,{PHRASE_WORDS - 1}}}\S+)")
     return first.alias(series.name)

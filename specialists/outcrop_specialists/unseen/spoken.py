@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
+
+from outcrop_specialists.unseen.letters import folded, plain
 
 PHRASE_WORDS = 8
 """A longer cell is known by its first words."""
@@ -25,8 +25,6 @@ _NUMBER = re.compile(
 )
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _EUROPEAN = re.compile(r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d+")
-# What is not seen, and would part a word.
-_UNSEEN = dict.fromkeys([0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF])
 
 
 @dataclass
@@ -59,9 +57,9 @@ class Spoken:
 
 
 def spoken(text: str) -> Spoken:
-    """What a text says, however its characters are written: full width, escaped for HTML or a URL, with breaks that
-    nobody sees."""
-    text = unicodedata.normalize("NFKC", unquote(html.unescape(text))).translate(_UNSEEN)
+    """What a text says, however its characters are written: full width, with accents, escaped for HTML or a URL, with
+    breaks that nobody sees."""
+    text = folded(plain(unquote(text)))
     said = Spoken()
     words = words_of(text)
     for start in range(len(words)):
