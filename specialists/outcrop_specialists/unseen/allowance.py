@@ -50,7 +50,8 @@ def allowed_by(
     tables = {path: table for path in own if (table := _read(context, path)) is not None}
     allowed.know_files(path for path in allowance.made if is_named_by_code(path, allowance.data))
     for path, table in tables.items():
-        allowed.know_counts((table.height, len(table.columns)))
+        numbers = sum(kind.is_numeric() for kind in table.schema.values())
+        allowed.know_counts((table.height, len(table.columns), numbers))
         if not is_headless(table):
             allowed.know_names([path, *table.columns])
         allowed.know_labels(table.frame)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MARK = "[…]"
 MOST_LABELS = 60
 """A column of words with more of them that hold a figure has no names of groups."""
+SHORT_DIGITS = 2
 _PART_LETTERS = 3
 """Letters of an identifier that so few rows have, should its figures be gone."""
 _PIECE = re.compile(r"[^\s,;=()\[\]{}<>|\"“”„‘’]+")
@@ -58,6 +60,8 @@ class Allowed:
         self.asked = "\n".join(map(plain, asked))
         self.figures = Vouched()
         self.held = Shown()
+        self.passed: set[float] = set()
+        """Figures that were shown."""
         self._numbers = {float(count) for count in counts}
         self._phrases: set[str] = set()
         self._words: set[str] = set()
@@ -164,10 +168,11 @@ class Allowed:
     def _figures(self, text: str, before: str) -> Iterator[Cited]:
         figures = figures_in(text)
         for place, figure in enumerate(figures):
+            value = float(figure.values[0])
             here = text[: figure.start]
-            if self.figures.has(figure, f"{before}{here}", self) or (
-                float(figure.values[0]) in self._numbers and not _is_part(text, figures, place)
-            ):
+            is_known = value in self._numbers and not _is_part(text, figures, place)
+            if is_known or self.figures.has(figure, f"{before}{here}", self):
+                self.passed.add(value)
                 yield figure
 
     def _unknown(self, text: str, known: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -205,12 +210,18 @@ class Allowed:
 
 
 def _is_part(text: str, figures: Sequence[Cited], place: int) -> bool:
-    """Whether no letter stands between a figure and its neighbours, or none at all: `4 . 2 1` is one number."""
-    figure = figures[place]
-    ends = figure.start + len(figure.text)
-    others = [text[figures[place - 1].start + len(figures[place - 1].text) : figure.start]] if place else []
-    others += [text[ends : figures[place + 1].start]] if place + 1 < len(figures) else []
-    return not any(map(str.isalpha, text)) or any(not any(map(str.isalpha, between)) for between in others)
+    """Whether a short figure may be a piece of a longer one, with no letter between: `4 . 2 1` is one number."""
+    if not _is_short(figures[place]):
+        return False
+    for before, after in pairwise(figures[max(0, place - 1) : place + 2]):
+        between = text[before.start + len(before.text) : after.start]
+        if _is_short(before) and _is_short(after) and not any(map(str.isalpha, between)):
+            return True
+    return not any(map(str.isalpha, text))
+
+
+def _is_short(figure: Cited) -> bool:
+    return sum(map(str.isdigit, figure.text)) <= SHORT_DIGITS
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:

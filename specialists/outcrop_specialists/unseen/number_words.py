@@ -73,7 +73,9 @@ _WORD = re.compile(r"[^\W_]+")
 _BETWEEN = re.compile(r"[\s\-\u2010-\u2015,./·:_*'\"|]{1,4}")
 _UPPER = re.compile(r"(?=..)M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _LOWER = re.compile(r"(?=..)x{0,3}(?:ix|iv|v?i{0,3})")
-_NO_ROMAN = frozenset(("CI", "CV", "CD", "MD", "MM", "CM", "DC", "CC", "MC", "DM", "CL", "MI", "DI", "MIX", "DIM"))
+_NO_ROMAN = frozenset(
+    ("CI", "CV", "CD", "MD", "MM", "CM", "DC", "CC", "MC", "DM", "CL", "DL", "MDL", "MI", "DI", "MIX", "DIM")
+)
 """Shorter words for other things: a confidence interval, a coefficient of variation."""
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 

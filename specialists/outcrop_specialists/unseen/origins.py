@@ -20,6 +20,7 @@ TOOLS = "|".join(sorted({name for names in FAMILIES.values() for name in names})
 _BY_CODE = re.compile(rf"(.+?)_(?:{TOOLS})(?:[_-][^\W\d_]+)*_[0-9a-f]{{8}}\+*\.[a-z]+")
 FREE = frozenset(("run_script", "run_command", "check_script", "derive_column", "replace_values", "band_math"))
 """Tools that write whatever number they are given."""
+OF_COLUMNS = frozenset(("summarize", "correlate", "censored_summary"))
 
 
 def is_of_a_run(path: str) -> bool:
@@ -31,6 +32,12 @@ def is_named_by_code(path: str, data: Sequence[str]) -> bool:
     """Whether a tool gave the file its name, after one of these; a script's own part of it holds no figure."""
     found = _BY_CODE.fullmatch(PurePosixPath(path).name)
     return found is not None and found[1] in {PurePosixPath(each).name.rpartition(".")[0] for each in data}
+
+
+def is_of_columns(record: dict[str, Any]) -> bool:
+    """Whether each row of a table that a tool made tells of whole columns: a summary without groups, correlations."""
+    parameters = record.get("parameters")
+    return record.get("tool") in OF_COLUMNS and isinstance(parameters, dict) and not parameters.get("by")
 
 
 def is_vouched_table(context: ToolContext, path: str, known: Known) -> bool:

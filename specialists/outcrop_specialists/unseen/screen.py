@@ -24,6 +24,7 @@ from outcrop_specialists.tools.lineage import record_of
 from outcrop_specialists.unseen.allowed import Allowed
 from outcrop_specialists.unseen.echo import told
 from outcrop_specialists.unseen.letters import plain
+from outcrop_specialists.unseen.origins import is_of_columns
 from outcrop_specialists.unseen.spoken import spoken
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ _BETWEEN = re.compile(r"((?<=[.!?;])\s+|\n+)")
 class Tables:
     """The tables that texts are compared with; `unread` are those that could not be read or were too many.
 
-    A table of few rows that a tool made of others (it has a lineage record) is a result, and is told of like one.
+    A table of few rows that a tool made of others (it has a lineage record) is a result, and is told of like one; so is
+    one of which each row is of a whole column.
     """
 
     frames: list[pl.DataFrame] = field(default_factory=list)
@@ -67,9 +69,11 @@ class Tables:
 
     def _add(self, context: ToolContext, path: str) -> None:
         self._known.add(path)
-        is_derived = record_of(resolve_inside(context.workspace, path.partition(MARK)[0])) is not None
+        record = record_of(resolve_inside(context.workspace, path.partition(MARK)[0]))
+        if record is not None and is_of_columns(record):
+            return
         for frame in _frames(context, path):
-            if is_derived and frame.height <= limits.PREVIEW_ROWS:
+            if record is not None and frame.height <= limits.PREVIEW_ROWS:
                 continue
             if len(self.frames) >= limits.SCREEN_TABLES:
                 raise DataError("too many tables")
@@ -95,15 +99,17 @@ def screened(
     texts = [plain(text) for text in texts] if allowed else texts
     # One line that is full of figures is a summary as often as a row; of several the table is plain to see.
     parts = [_BETWEEN.split(without_row_lines(text) if "\n" in text.strip() else text) for text in texts]
+    if allowed:
+        # What is compared is what would be shown.
+        parts = [_allowed(split, text, allowed) for split, text in zip(parts, texts, strict=True)]
     places = [(t, p) for t, split in enumerate(parts) for p in range(0, len(split), 2) if split[p].strip()]
-    said = [spoken(parts[t][p]) for t, p in places]
+    figures = allowed.passed if allowed else frozenset[float]()
+    said = [spoken(parts[t][p], figures) for t, p in places]
     earlier = [spoken(text) for text in before]
     taken: set[int] = set()
     for frame in tables.frames:
-        taken |= told(frame, said, earlier)
+        taken |= told(frame, said, earlier, figures)
     gone = {places[number] for number in taken}
-    if allowed:
-        parts = [_allowed(split, text, allowed) for split, text in zip(parts, texts, strict=True)]
     return [_joined(split, {p for t, p in gone if t == number}) for number, split in enumerate(parts)]
 
 
