@@ -62,13 +62,16 @@ class Allowed:
         self.held = Shown()
         self.passed: set[float] = set()
         """Figures that were shown."""
-        self._numbers = {float(count) for count in counts}
+        self._numbers: set[float] = set()
+        self._written: set[str] = set()
         self._phrases: set[str] = set()
         self._words: set[str] = set()
         self._scripts = scripts_in(self.asked)
         self._parts: set[str] = set()
+        self.know_counts(counts)
         for figure in figures_in(self.asked):
             self._numbers.add(float(figure.values[0]))
+            self._written.add(figure.values[0])
         for piece in _PIECE.findall(self.asked):
             self._know(piece.strip(_ENDS))
         self._known_words = set(words_of(self.asked))
@@ -87,7 +90,9 @@ class Allowed:
             self._know(PurePosixPath(plain(path)).name)
 
     def know_counts(self, counts: Iterable[int]) -> None:
-        self._numbers.update(map(float, counts))
+        for count in counts:
+            self._numbers.add(float(count))
+            self._written.add(str(count))
 
     def know_labels(self, frame: pl.DataFrame) -> None:
         """The names of groups: cells with letters and figures that more than `RARE` rows share."""
@@ -170,7 +175,7 @@ class Allowed:
         for place, figure in enumerate(figures):
             value = float(figure.values[0])
             here = text[: figure.start]
-            is_known = value in self._numbers and not _is_part(text, figures, place)
+            is_known = figure.values[0] in self._written and not _is_part(text, figures, place)
             if is_known or self.figures.has(figure, f"{before}{here}", self):
                 self.passed.add(value)
                 yield figure
@@ -190,7 +195,7 @@ class Allowed:
                 said = " ".join(text[: number.start].rpartition("\n")[2].split()[-20:])
                 after = " ".join(text[number.end :].split()[:20])
                 figure = Cited(number.value, (number.value,), said, after, number.start)
-                is_known = float(number.value) in self._numbers
+                is_known = number.value in self._written
                 if is_known or self.figures.has(figure, before + text[: number.start], self):
                     continue
             if text[number.start : number.end].lower() not in self._words:

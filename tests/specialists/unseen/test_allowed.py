@@ -282,6 +282,6 @@ def _agrees(number: str, figure: float) -> bool:
 
 def test_what_is_known_is_what_was_asked() -> None:
     allowed = Allowed(["Au of KES-005 above 0.5"], [3])
-    assert [allowed.says(text) for text in ("KES-005", "0.50", "3 files", "KES-006", "0.6", "5")] == [
+    assert [allowed.says(text) for text in ("KES-005", "0.5", "3 files", "KES-006", "0.6", "5")] == [
         True, True, True, False, False, False,
     ]  # fmt: skip
