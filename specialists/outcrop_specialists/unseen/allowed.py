@@ -31,6 +31,7 @@ _PART_LETTERS = 3
 """Letters of an identifier that so few rows have, should its figures be gone."""
 _PIECE = re.compile(r"[^\s,;=()\[\]{}<>|\"“”„‘’]+")
 _WORD = re.compile(r"[^\W\d_]+")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _ALNUM = re.compile(r"[^\W_]+")
 _ENDS = "".join(("'`*_.!?:", "…"))
 _MARKER = re.compile(r"\s*(\d{1,2})[.)](?=\s|$)")
@@ -130,6 +131,8 @@ class Allowed:
     def says(self, text: str) -> bool:
         """Whether nothing of a text would be held back but for its figures' sake."""
         text = plain(text)
+        if _NUMBER.fullmatch(text):
+            return self.says_number(text)
         return not any(True for _ in self._unknown(text, self._known_spans(text, "")))
 
     def shown(self, text: str, before: str = "", marker: int = 0) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Runs that mean to tell a row, in disguises that no comparison finds: nothing of a cell arrives, and honest figures do."""
+"""Runs that mean to tell a row in disguises that no comparison finds: no cell arrives, and honest figures do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROW = 37
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _ZAHLEN = ("null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun")
 _ROMAN = ("〇", "Ⅰ", "Ⅱ", "Ⅲ", "Ⅳ", "Ⅴ", "Ⅵ", "Ⅶ", "Ⅷ", "Ⅸ")
-_LIKE = str.maketrans("aceoprstuxi", "асеорѕтuхі"[:11].ljust(11, "а"))
+_LIKE = str.maketrans("aceopsxi", "\u0430\u0441\u0435\u043e\u0440\u0455\u0445\u0456")
 
 
 def _in(words: tuple[str, ...], between: str = " ", point: str = "point") -> Callable[[str], str]:
@@ -142,9 +142,8 @@ async def test_verified_claims_are_no_oracle_for_cells(data: Path) -> None:
     texts = [f"The {each['statistic']} of Au is {cells(ROW)[2]}." for each in ORACLES]
     turns = lead_says("Au was looked at.", findings=texts, claims=claims)
     ask = turn(("research", {"objective": "statistics of Au", "data": ["a.csv"]}), turn_id="t")
-    async with Chat(
-        workspace=data, model={"chat": (model := ScriptedModel([ask, end()])), "lead": ScriptedModel(turns)}
-    ) as chat:
+    models = {"chat": (model := ScriptedModel([ask, end()])), "lead": ScriptedModel(turns)}
+    async with Chat(workspace=data, model=models) as chat:
         await chat.ask("look")
         [outcome] = chat.outcomes
     assert [each.verdict for each in outcome.claims] == ["verified"] * len(claims)
@@ -226,7 +225,9 @@ HONEST = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-async def test_what_an_honest_run_verified_stays_readable(workspace: Path, shared: Path, name: str) -> None:
+async def test_what_an_honest_run_verified_stays_readable(
+    workspace: Path, shared: Path, name: str, record_property: Callable[[str, object], None]
+) -> None:
     shutil.copy(shared / "data" / "files" / name, workspace / name)
     asks = [turn(("research", {"objective": each, "data": [name]}), turn_id=f"t{n}")
             for n, each in enumerate(HONEST[name])]  # fmt: skip
@@ -238,7 +239,7 @@ async def test_what_an_honest_run_verified_stays_readable(workspace: Path, share
     for number, outcome in enumerate(outcomes, 1):
         answer = json.loads(results_in(model, number)[0])
         verified, shown, of_all = share_shown(outcome, answer)
-        print(f"{outcome.objective}: {shown} of {verified} verified figures, {of_all}")
+        record_property(outcome.objective, f"{shown} of {verified} verified figures, {of_all}")
         assert verified
         assert shown >= 0.9 * verified
 
