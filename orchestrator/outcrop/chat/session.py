@@ -71,6 +71,8 @@ class Chat:
         self.turns: list[Answered] = []
         self.runs: list[str] = []
         self.outcomes: list[RunOutcome] = []
+        """What its runs answered, whole: for the user, and not for the chat's model."""
+
         self.warnings: list[str] = []
         self._history: list[Earlier] = []
         self._attached = Attached()
@@ -179,10 +181,6 @@ class Chat:
     def folder(self) -> RunFolder:
         """Where the conversation is recorded."""
         return self._open_desk.folder
-
-    def outcomes_of(self, answered: Answered) -> list[RunOutcome]:
-        """What the runs of one turn answered, whole: for the user, and not for the chat's model."""
-        return [outcome for outcome in self.outcomes if outcome.run_id in answered.runs]
 
     @property
     def attachments(self) -> list[str]:

@@ -70,10 +70,9 @@ def _talk(options: Namespace, conversation: Chat, loop: BackgroundLoop) -> int:
     code = GOOD
     try:
         for message in _messages(options):
-            answered = ask(conversation, loop, message)
+            answered = ask(conversation, loop, message, shows_runs=not options.json)
             code = BAD if _failed(answered) else code
             if not options.json:
-                say_runs(conversation.outcomes_of(answered))
                 say_answer(answered, is_alone=options.message is not None)
     except KeyboardInterrupt:
         code = CANCELLED
@@ -84,8 +83,18 @@ def _talk(options: Namespace, conversation: Chat, loop: BackgroundLoop) -> int:
     return code
 
 
-def ask(conversation: Chat, loop: BackgroundLoop, message: str) -> Answered:
-    """One message and its answer, with what its runs do shown on stderr. Raises ObjectiveError, KeyboardInterrupt."""
+def ask(conversation: Chat, loop: BackgroundLoop, message: str, *, shows_runs: bool = True) -> Answered:
+    """One message and its answer, with what its runs do shown on stderr, and what they answered whole on stdout: the
+    chat's model is not shown all of it. Raises ObjectiveError, KeyboardInterrupt."""
+    before = len(conversation.outcomes)
+    try:
+        return _asked(conversation, loop, message)
+    finally:
+        if shows_runs:
+            say_runs(conversation.outcomes[before:])
+
+
+def _asked(conversation: Chat, loop: BackgroundLoop, message: str) -> Answered:
     from outcrop.events import nobody
 
     with ExitStack() as stack:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outcrop.cli.boundary import BAD, GOOD
-from outcrop.cli.chat_output import Ended, say_answer, say_runs
+from outcrop.cli.chat_output import Ended, say_answer
 from outcrop.cli.output import one_line, say, size, warn
 from outcrop_schemas.errors import OutcropError
 
@@ -61,7 +61,6 @@ def converse(conversation: Chat, loop: BackgroundLoop, *, has_failed: Callable[[
                 continue
             if has_failed(answered):
                 code = BAD
-            say_runs(conversation.outcomes_of(answered))
             say_answer(answered)
     say(f"Record: {conversation.folder.path}\nGo on with: outcrop chat --continue {conversation.folder.run_id}")
     return code
