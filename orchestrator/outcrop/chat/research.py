@@ -64,7 +64,7 @@ async def seen(outcome: RunOutcome, tables: list[str], sight: Sight) -> dict[str
 def _allowance(outcome: RunOutcome) -> Allowance:
     """What is behind a run's answer, for the white list."""
     return Allowance(
-        asked=[outcome.objective],
+        objective=outcome.objective,
         claims=outcome.claims,
         counts=sorted({len(outcome.dispatches), len(outcome.artifacts), len(outcome.data)}),
         data=outcome.data,

@@ -59,11 +59,11 @@ class Sight:
     ) -> tuple[list[str], Mapping[str, int]]:
         """What a run says, screened, and of figures and words only those that are on the white list; how many were
         held back."""
-        asked = allowance.model_copy(update={"asked": [*self._asked, *allowance.asked]})
+        asked = allowance.model_copy(update={"asked": self._asked})
         return await self._screened(texts, {"allow": asked.model_dump(mode="json")}, tables)
 
     def hear(self, text: str) -> None:
-        """The user's own words, or an objective of the chat's: what stands there is known."""
+        """The user's own words: what stands there is known."""
         self._asked.append(text)
 
     async def _screened(

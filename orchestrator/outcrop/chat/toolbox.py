@@ -170,7 +170,6 @@ class ChatToolbox:
         if self._begun >= limits.CHAT_RUNS:
             raise ArgumentError("objective", f"{limits.CHAT_RUNS} runs were begun for this message; answer with these")
         self._begun += 1
-        self._sight.hear(asked.objective)
         folder, outcome = await self._researches(asked, call_id)
         self._sources.take_run(outcome)
         tables = await self._hands.do(tables_of, folder, outcome)

@@ -24,12 +24,13 @@ _COUNTED = re.compile(r"([^\W\d]+)(\d+)")
 
 
 class Allowance(BaseModel):
-    """What is behind a run's answer: its claims, what was `asked` (objective, the user's words), what code counted, the
-    `data` it was given and the files it `made`."""
+    """What is behind a run's answer: what the user `asked` in this conversation, the objective, the claims, what code
+    counted, the `data` it was given and the files it `made`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     asked: list[str] = []
+    objective: str = ""
     claims: list[CheckedClaim] = []
     counts: list[int] = []
     data: list[str] = []
@@ -44,7 +45,7 @@ def allowed_by(
     texts: Sequence[str],
 ) -> Allowed:
     """The list. `frames` are all tables of which no row may be told, `paths` those that the run had in hand."""
-    allowed = Allowed(allowance.asked, allowance.counts)
+    allowed = Allowed(allowance.asked, allowance.objective, allowance.counts)
     allowed.know_names(allowance.data)
     own = [path for path in dict.fromkeys([*allowance.data, *paths]) if is_vouched_table(context, path, allowed)]
     tables = {path: table for path in own if (table := _read(context, path)) is not None}

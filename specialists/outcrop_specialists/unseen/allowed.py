@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MARK = "[…]"
 MOST_LABELS = 60
 """A column of words with more of them that hold a figure has no names of groups."""
+OBJECTIVE_FIGURES = 20
 SHORT_DIGITS = 2
 _PART_LETTERS = 3
 """Letters of an identifier that so few rows have, should its figures be gone."""
@@ -55,10 +56,14 @@ class Shown:
 
 
 class Allowed:
-    """What may be shown: `asked` are the user's words and the objectives, `counts` what code counted."""
+    """What may be shown: `asked` are the user's words, `objective` the chat's, `counts` what code counted.
 
-    def __init__(self, asked: Sequence[str], counts: Iterable[int] = ()) -> None:
-        self.asked = "\n".join(map(plain, asked))
+    A figure of the objective is known like one of the user's, unless there are many: by naming all that it may be the
+    chat could have a cell picked out."""
+
+    def __init__(self, asked: Sequence[str], objective: str = "", counts: Iterable[int] = ()) -> None:
+        words = "\n".join(map(plain, asked))
+        self.asked = f"{words}\n{plain(objective)}"
         self.figures = Vouched()
         self.held = Shown()
         self.passed: set[float] = set()
@@ -70,12 +75,17 @@ class Allowed:
         self._scripts = scripts_in(self.asked)
         self._parts: set[str] = set()
         self.know_counts(counts)
-        for figure in figures_in(self.asked):
+        self._hear(words)
+        if len({piece for piece in _with_figures(objective) if piece not in words}) <= OBJECTIVE_FIGURES:
+            self._hear(plain(objective))
+        self._known_words = set(words_of(self.asked))
+
+    def _hear(self, words: str) -> None:
+        for figure in figures_in(words):
             self._numbers.add(float(figure.values[0]))
             self._written.add(figure.values[0])
-        for piece in _PIECE.findall(self.asked):
+        for piece in _with_figures(words):
             self._know(piece.strip(_ENDS))
-        self._known_words = set(words_of(self.asked))
 
     def know_names(self, names: Iterable[str]) -> None:
         """Names of columns and files that the chat is told anyway."""
@@ -215,6 +225,10 @@ class Allowed:
                 if not is_symbol or match.start() - foreign_before <= 2:
                     yield match.span()
                 foreign_before = match.end()
+
+
+def _with_figures(text: str) -> list[str]:
+    return [piece for piece in _PIECE.findall(plain(text)) if any(map(is_figure, piece))]
 
 
 def _is_part(text: str, figures: Sequence[Cited], place: int) -> bool:

@@ -45,7 +45,7 @@ class LookArguments(BaseModel):
     but: list[str] = []
     before: list[str] = []
     asked: list[str] = []
-    """What the user and the chat said: names and figures in it are known."""
+    """What the user said: names and figures in it are known."""
 
 
 class SummariseArguments(BaseModel):

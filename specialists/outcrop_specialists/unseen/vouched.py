@@ -40,7 +40,7 @@ WHOLE: tuple[Statistic, ...] = (
     "count", "missing", "below_limit", "distinct", "mean", "sd", "sum", "min", "max", "median",
 )  # fmt: skip
 _WHOLE_PERCENTS = (5, 10, 25, 75, 90, 95)
-_CELLS_READ = 20_000_000
+_CELLS_READ = 10_000_000
 _COMPARISONS, _MOST_COMPARED = ("<", "<=", ">", ">=", "==", "!="), 2
 
 

@@ -37,7 +37,7 @@ def table(write_file: WriteFile) -> str:
 
 def said(context: ToolContext, *texts: str, asked: str = "", **allow: Any) -> list[str]:
     """The texts of a run with `a.csv`, as they are shown."""
-    given = {"asked": [asked], "data": ["a.csv"], **allow}
+    given = {"objective": asked, "data": ["a.csv"], **allow}
     shown = look(
         context, LookArguments(tool="screen", arguments={"texts": list(texts), "allow": given}, tables=["a.csv"])
     )
@@ -281,7 +281,14 @@ def _agrees(number: str, figure: float) -> bool:
 
 
 def test_what_is_known_is_what_was_asked() -> None:
-    allowed = Allowed(["Au of KES-005 above 0.5"], [3])
+    allowed = Allowed(["Au of KES-005"], "those above 0.5", [3])
     assert [allowed.says(text) for text in ("KES-005", "0.5", "3 files", "KES-006", "0.6", "5")] == [
         True, True, True, False, False, False,
     ]  # fmt: skip
+
+
+def test_an_objective_that_names_every_figure_makes_none_known() -> None:
+    every = " ".join(f"{n / 100}" for n in range(100, 999))
+    allowed = Allowed(["above 4.21"], f"which of these is it: {every}")
+    assert allowed.says("4.21")
+    assert not allowed.says("4.22")

@@ -107,7 +107,7 @@ def _selected(table: Table, claim: Claim, *, with_where: bool = True) -> pl.Seri
 
     from outcrop_specialists.tools.inspection.conditions import rows_that_meet
 
-    rows = pl.Series([True] * table.frame.height, dtype=pl.Boolean)
+    rows = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
     for name, value in claim.group.items():
         column = find_column(table, name, "group")
         if value is None:
