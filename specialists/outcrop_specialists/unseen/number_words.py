@@ -64,6 +64,8 @@ _VALUES: dict[str, float] = {
 _MULTIPLIES = frozenset(word for words in _TIMES.values() for word in words)
 _HALVES = frozenset(("second", "third", "half", "halves", "quarter", "quarters"))
 """Of these alone there is no number: the second half, the third quarter."""
+_ORDERS = ("first", "second", "third")
+"""The third one is no thirty-one."""
 _OTHER_MEANINGS = frozenset((
     "once", "cent", "cents", "sept", "mil", "mille", "elf", "null", "second", "half", "halves", "quarter", "quarters",
     "third", "thirds", "dos", "quince", "nonante", "octante", "seize", "dix",
@@ -121,6 +123,8 @@ def _told(run: list[tuple[int, int, list[str]]]) -> Iterator[Worded]:
     if not words or (len(pieces) == 1 and words[0] in _OTHER_MEANINGS) or _HALVES.issuperset(pieces):
         return
     if len(pieces) == 1 and _VALUES[words[0]] <= STANDS and words[0] not in _ONES[0]:
+        return
+    if len(pieces) == 2 and pieces[0] in _ORDERS and pieces[1] == "one":
         return
     # `one and two` are two numbers, `hundred and two` is one.
     for place in range(1, len(pieces) - 1):
