@@ -95,6 +95,9 @@ def _table(context: ToolContext, told: Mapping[str, Any], asked: LookArguments) 
         for each in told.get("tables", ())
         if len(str(each.get("name", ""))) <= _NAME_CHARS and not is_row(str(each.get("name", "")))
     ]
+    if several and is_of_a_run(told["path"]):
+        allowed = names_allowed(context, [told["path"]], asked.asked)
+        several = [each for each in several if allowed.says(str(each.get("name", "")))]
     also: dict[str, Any] = {"tables": several} if several else {}
     if "error" in told:
         return {"path": told["path"], **(also or {"error": NOT_A_TABLE})}
