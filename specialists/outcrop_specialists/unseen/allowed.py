@@ -27,14 +27,17 @@ MARK = "[…]"
 MOST_LABELS = 60
 """A column of words with more of them that hold a figure has no names of groups."""
 OBJECTIVE_FIGURES = 20
+"""An objective with more figures of the chat's own makes none of them known."""
 SHORT_DIGITS = 2
+"""A figure of no more digits may be a piece of a longer one that is spelled apart."""
+SIGNS_BETWEEN = 2
 _PART_LETTERS = 3
 """Letters of an identifier that so few rows have, should its figures be gone."""
 _PIECE = re.compile(r"[^\s,;=()\[\]{}<>|\"“”„‘’]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _ALNUM = re.compile(r"[^\W_]+")
-_ENDS = "".join(("'`*_.!?:", "…"))
+_ENDS = "'`*_.!?:…"
 _MARKER = re.compile(r"\s*(\d{1,2})[.)](?=\s|$)")
 _FOLDED = re.compile(rf"(?:{re.escape(MARK)}[\s,;/|.:\-]*){{2,}}")
 TERMS = re.compile(
@@ -215,14 +218,15 @@ class Allowed:
                 yield number.start, number.end
 
     def _withheld_words(self, text: str) -> Iterator[tuple[int, int]]:
-        foreign_before = -10
+        foreign_before = -SIGNS_BETWEEN - 1
         for match in _WORD.finditer(text):
             word = match[0]
             if word.lower() in self._parts:
                 yield match.span()
             elif is_foreign(word, self._scripts) and word.lower() not in self._words:
                 is_symbol = len(word) == 1 and scripts_in(word) == {"GREEK"}
-                if not is_symbol or match.start() - foreign_before <= 2:
+                # A word that is spelled apart has a sign or two between its letters.
+                if not is_symbol or match.start() - foreign_before <= SIGNS_BETWEEN:
                     yield match.span()
                 foreign_before = match.end()
 
