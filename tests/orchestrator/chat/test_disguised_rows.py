@@ -217,6 +217,8 @@ async def test_titles_names_and_errors_tell_no_cell(data: Path) -> None:
     assert [each["path"] for each in listed["files"]] == ["a.csv"]
 
 
+LONE = "Au Check"
+"""A column of one of these files with one value."""
 HONEST = {
     "penguins_raw.csv": ["summarise penguins_raw.csv", "mean of Body Mass (g) by Species in penguins_raw.csv"],
     "babbitt_assay.csv": ["summarise babbitt_assay.csv", "how many rows of babbitt_assay.csv have Cu above 0.5"],
@@ -225,9 +227,7 @@ HONEST = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-async def test_what_an_honest_run_verified_stays_readable(
-    workspace: Path, shared: Path, name: str, record_property: Callable[[str, object], None]
-) -> None:
+async def test_what_an_honest_run_verified_stays_readable(workspace: Path, shared: Path, name: str) -> None:
     shutil.copy(shared / "data" / "files" / name, workspace / name)
     asks = [turn(("research", {"objective": each, "data": [name]}), turn_id=f"t{n}")
             for n, each in enumerate(HONEST[name])]  # fmt: skip
@@ -238,18 +238,20 @@ async def test_what_an_honest_run_verified_stays_readable(
     assert len(outcomes) == len(asks)
     for number, outcome in enumerate(outcomes, 1):
         answer = json.loads(results_in(model, number)[0])
-        verified, shown, of_all = share_shown(outcome, answer)
-        record_property(outcome.objective, f"{shown} of {verified} verified figures, {of_all}")
+        verified, shown = share_shown(outcome, answer)
         assert verified
         assert shown >= 0.9 * verified
 
 
-def share_shown(outcome: RunOutcome, answer: dict[str, Any]) -> tuple[int, int, str]:
-    """How many figures of an answer were verified, how many of these are shown, and how many of all."""
+def share_shown(outcome: RunOutcome, answer: dict[str, Any]) -> tuple[int, int]:
+    """How many figures of an answer were verified, and how many of these are shown. Of a column with one value in it
+    each figure is that cell."""
     said = {"summary": answer.get("summary", "")}
     said |= {f"findings[{n}]": text for n, text in enumerate(answer.get("findings", []))}
     left = {where: [each.text for each in figures_in(text)] for where, text in said.items()}
-    verified = [figure for figure in outcome.figures if figure.verdict == "verified"]
-    shown = sum(figure.text in left.get(figure.where, ()) for figure in verified)
-    of_all = sum(figure.text in left.get(figure.where, ()) for figure in outcome.figures)
-    return len(verified), shown, f"{of_all} of {len(outcome.figures)} of all"
+    verified = [
+        figure
+        for figure in outcome.figures
+        if figure.verdict == "verified" and figure.claim is not None and outcome.claims[figure.claim].column != LONE
+    ]
+    return len(verified), sum(figure.text in left.get(figure.where, ()) for figure in verified)
