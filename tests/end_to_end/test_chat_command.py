@@ -43,7 +43,7 @@ def test_lines_of_a_pipe_are_messages_and_json_is_one_document(data: Path) -> No
     assert {each["text"]: each["verdict"] for each in missing["figures"]}["41"] == "verified"
     assert mean["runs"] == document["runs"]
     assert any(each["verdict"] == "verified" for each in mean["figures"])
-    assert {each["text"]: each["verdict"] for each in files["figures"]}["1"] == "verified"
+    assert {each["text"]: each["verdict"] for each in files["figures"]}["2"] == "verified"
     [outcome] = document["outcomes"]
     assert outcome["run_id"] == mean["runs"][0]
     assert "granite" in outcome["summary"]
