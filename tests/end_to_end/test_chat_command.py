@@ -43,6 +43,10 @@ def test_lines_of_a_pipe_are_messages_and_json_is_one_document(data: Path) -> No
     assert {each["text"]: each["verdict"] for each in missing["figures"]}["41"] == "verified"
     assert mean["runs"] == document["runs"]
     assert any(each["verdict"] == "verified" for each in mean["figures"])
+    assert {each["text"]: each["verdict"] for each in files["figures"]}["2"] == "verified"
+    [outcome] = document["outcomes"]
+    assert outcome["run_id"] == mean["runs"][0]
+    assert "granite" in outcome["summary"]
     chat = document["chat_id"]
     shown = outcrop(data, "show", chat)
     assert "> how many values are missing in a.csv?" in shown.stdout
@@ -57,6 +61,17 @@ def test_lines_of_a_pipe_are_messages_and_json_is_one_document(data: Path) -> No
     again = outcrop(data, "chat", "what was made so far?", "--continue", chat, "--model", "offline")
     assert again.returncode == 0, again.stderr
     assert "by summarize" in again.stdout
+
+
+def test_the_user_is_shown_the_answer_of_a_run_whole(data: Path) -> None:
+    done = outcrop(data, "chat", "summarise a.csv", "--data", "a.csv", "--model", "offline")
+    assert done.returncode == 0, done.stderr
+    own, _, reply = done.stdout.partition("  Record: ")
+    assert own.startswith("  The run's own answer (")
+    assert "\n  SUCCESS: " in own
+    assert "\n    - " in own
+    assert all(line.startswith("  ") or not line for line in own.splitlines())
+    assert "run: " in reply
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -47,7 +47,7 @@ class Sources:
         if tool == "check_missing":
             self.know([results["path"]], "listed")
             self._claim(_counts(results))
-        self._claim(_rows(each) for each in results.get("tables", ()) if isinstance(each.get("rows"), int))
+        self._claim(_listed(results))
 
     def cited(self, answer: ChatAnswer) -> list[CitedFile]:
         """The files of an answer: those it lists, and those that stand in its text."""
@@ -95,6 +95,29 @@ def _plain(path: str) -> str:
     return path.removeprefix("./").partition("#")[0]
 
 
+def _listed(results: dict[str, Any]) -> Iterator[CheckedClaim]:
+    """What a tool counted: files, and of tables rows and columns."""
+    for path, files in (("list_files", results.get("files")), ("summarise_artifacts", results.get("artifacts"))):
+        if files is None:
+            continue
+        yield from _counted(path, results.get("count", len(files)), "file", "result", "artifact")
+        if len(files) == results.get("count", len(files)):
+            for kind in sorted({each["kind"] for each in files}):
+                yield from _counted(path, sum(each["kind"] == kind for each in files), kind)
+    for each in [*results.get("tables", ()), *results.get("artifacts", ())]:
+        if isinstance(each.get("rows"), int):
+            yield _rows(each)
+        if isinstance(each.get("columns"), list):
+            yield from _counted(each["path"], len(each["columns"]) + each.get("more_columns", 0), "column")
+
+
+def _counted(path: str, count: int, *things: str) -> Iterator[CheckedClaim]:
+    """So many of what is called so; beside the figure one of these words must stand."""
+    for thing in things:
+        for word in (thing, f"{thing}s"):
+            yield CheckedClaim(path=path, statistic="value", column=word, value=count, verdict="verified", actual=count)
+
+
 def _rows(table: dict[str, Any]) -> CheckedClaim:
     return CheckedClaim(
         path=table["path"], statistic="rows", value=table["rows"], verdict="verified", actual=table["rows"]
@@ -113,4 +136,23 @@ def _counts(results: dict[str, Any]) -> list[CheckedClaim]:
         )
         for each in results["columns"]
     ]
-    return [_rows(results), *missing]
+    path = results["path"]
+    whole = CheckedClaim(
+        path=path,
+        statistic="missing",
+        value=results["missing_cells"],
+        verdict="verified",
+        actual=results["missing_cells"],
+    )
+    shares = [
+        CheckedClaim(
+            path=path,
+            statistic="share",
+            column=each["name"],
+            value=each["missing_percent"] / 100,
+            verdict="verified",
+            actual=each["missing_percent"] / 100,
+        )
+        for each in results["columns"]
+    ]
+    return [_rows(results), whole, *_counted(path, results["complete_columns"], "complete"), *missing, *shares]

@@ -60,7 +60,7 @@ class Answering:
         self._model = _RecordedTurns(desk, line)
         self._objections = 0
         self._window = desk.gateway.models.window(CHAT)
-        self._answered: Answered | None = None
+        self.answered: Answered | None = None
         workspace = desk.shared.workspace
         self._toolbox = ChatToolbox(
             workspace,
@@ -74,11 +74,12 @@ class Answering:
             desk.shared.hands,
             desk.spans,
         )
+        sight.hear(message)
         self._sources.know((word.strip(".,;:!?\"'()") for word in message.split() if "." in word), "named")
 
     def as_earlier(self) -> Earlier:
         """This turn, for those that follow."""
-        answer = self._answered
+        answer = self.answered
         if answer is None or not answer.answer:
             return Earlier(self._message, f"(no answer: {answer.status if answer else 'interrupted'})")
         return Earlier(self._message, answer.answer)
@@ -93,11 +94,11 @@ class Answering:
         except ModelError as error:
             answered = self._made(status_of_failure(error), errors=[f"model: {error}"])
         except asyncio.CancelledError:
-            self._answered = self._made("cancelled", errors=["the answer was cancelled"])
-            body = {"kind": ANSWER, "agent": CHAT, "answered": self._answered.model_dump(mode="json")}
+            self.answered = self._made("cancelled", errors=["the answer was cancelled"])
+            body = {"kind": ANSWER, "agent": CHAT, "answered": self.answered.model_dump(mode="json")}
             self._desk.journal.append_now("event", self._desk.folder.run_id, body)
             raise
-        self._answered = answered
+        self.answered = answered
         await self._note(ANSWER, {"answered": answered.model_dump(mode="json")})
         return answered
 

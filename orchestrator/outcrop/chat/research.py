@@ -12,7 +12,15 @@ from outcrop.runs import RunFolder
 from outcrop_schemas import limits
 from outcrop_schemas.outcome import RunOutcome
 from outcrop_specialists.citing import figures_in
+from outcrop_specialists.unseen.allowance import Allowance
+from outcrop_specialists.unseen.allowed import MARK
+from outcrop_specialists.unseen.made import NO_NAME
 
+_NOT_SHOWN = (
+    f"{MARK} stands for {{figures}} figures and {{words}} words of this answer: only what was computed again of a "
+    "whole column, of a group or of rows that the user's own words choose is shown to you, and no cell. The user sees "
+    "the run's own answer whole; say so, and do not guess them."
+)
 _LISTS = ("findings", "recommendations", "blockers", "errors", "warnings")
 
 
@@ -26,18 +34,20 @@ def tables_of(folder: RunFolder, outcome: RunOutcome) -> list[str]:
 
 
 async def seen(outcome: RunOutcome, tables: list[str], sight: Sight) -> dict[str, Any]:
-    """The answer of a run for the chat: nothing of the specialists' results, and of its texts no row."""
+    """The answer of a run for the chat: nothing of the specialists' results, of its texts no row, and of figures those
+    that code vouches for."""
     artifacts = outcome.artifacts[: limits.CHAT_ARTIFACTS]
     texts = [outcome.summary, *(text for name in _LISTS for text in getattr(outcome, name))]
     named = [text for artifact in artifacts for text in (artifact.path, artifact.title)]
-    screened = iter(await sight.screened([*texts, *named], tables))
+    shown_texts, held = await sight.allowed([*texts, *named], tables, _allowance(outcome))
+    screened = iter(shown_texts)
     summary = next(screened)
     lists = {name: [next(screened) for _ in getattr(outcome, name)] for name in _LISTS}
     shown: dict[str, Any] = {"run_id": outcome.run_id, "status": outcome.status, "summary": summary, **lists}
     shown["figures"] = _verdicts(outcome, {"summary": summary} | _findings(lists["findings"]))
     shown["artifacts"] = [
         {
-            **({"path": path} if (path := next(screened)) == artifact.path else {"path": "(its name is withheld)"}),
+            **({"path": path} if (path := next(screened)) == artifact.path else {"path": NO_NAME}),
             "kind": artifact.kind,
             "title": next(screened),
             **({"rows": artifact.rows, "columns": artifact.columns} if artifact.rows is not None else {}),
@@ -46,7 +56,20 @@ async def seen(outcome: RunOutcome, tables: list[str], sight: Sight) -> dict[str
     ]
     # Names of specialists are the lead's to choose from a list; they are no text of theirs.
     shown["dispatches"] = dict(Counter(f"{line.specialist}: {line.status}" for line in outcome.dispatches))
+    if any(held.values()):
+        shown["not_shown"] = _NOT_SHOWN.format(figures=held.get("figures", 0), words=held.get("words", 0))
     return {name: value for name, value in shown.items() if value}
+
+
+def _allowance(outcome: RunOutcome) -> Allowance:
+    """What is behind a run's answer, for the white list."""
+    return Allowance(
+        objective=outcome.objective,
+        claims=outcome.claims,
+        counts=sorted({len(outcome.dispatches), len(outcome.artifacts), len(outcome.data)}),
+        data=outcome.data,
+        made=[artifact.path for artifact in outcome.artifacts],
+    )
 
 
 def _findings(findings: list[str]) -> dict[str, str]:

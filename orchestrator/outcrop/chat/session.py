@@ -70,6 +70,9 @@ class Chat:
         self.watcher = watcher
         self.turns: list[Answered] = []
         self.runs: list[str] = []
+        self.outcomes: list[RunOutcome] = []
+        """What its runs answered, whole: for the user, and not for the chat's model."""
+
         self.warnings: list[str] = []
         self._history: list[Earlier] = []
         self._attached = Attached()
@@ -157,7 +160,8 @@ class Chat:
             finally:
                 # Also of one that was cancelled: the user goes on from there.
                 self._history = [*self._history, work.as_earlier()]
-            self.turns.append(answered)
+                if work.answered is not None:
+                    self.turns.append(work.answered)
             return answered
 
     async def attach(self, paths: Sequence[str | Path]) -> list[str]:
@@ -217,6 +221,8 @@ class Chat:
         screened = await self._sight.screened(texts, self._data)
         shown = [key for key, text, was in zip(pins, screened, texts, strict=True) if text == was]
         self._shown_pins = {key: pins[key] for key in shown}
+        for text in self._shown_pins.values():
+            self._sight.hear(text)
         if hidden := [key for key in pins if key not in self._shown_pins]:
             self.warnings.append(f"pins for runs only, since they tell of rows: {', '.join(hidden)}")
         await self._open_desk.note("shown_pins", {"agent": CHAT, "shown": shown})
@@ -228,6 +234,8 @@ class Chat:
         before = await self._open_desk.shared.hands.do(conversation_in, self._earlier)
         answers = await self._sight.screened([turn.answer for turn in before.turns], [*self._data, *before.tables])
         self._history = [Earlier(turn.message, answer) for turn, answer in zip(before.turns, answers, strict=True)]
+        for turn in before.turns:
+            self._sight.hear(turn.message)
         self.runs += before.runs
         for path, known in before.files.items():
             self._sources.know([path], known)
@@ -258,5 +266,6 @@ class Chat:
             on_gap=self._on_gap,
         )
         outcome = await run.start()
+        self.outcomes.append(outcome)
         assert run.desk is not None
         return run.desk.folder, outcome

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from outcrop.settings import CHAT
 from outcrop_schemas.errors import DataError
 from outcrop_schemas.outcome import Outcome
+from outcrop_specialists.unseen.allowance import Allowance
 from outcrop_specialists.unseen.looking import LOOK
 from outcrop_specialists.unseen.screen import WITHHELD, texts_in
 
@@ -31,13 +32,14 @@ class Sight:
     def __init__(self, call_tool: CallTool) -> None:
         self._call_tool = call_tool
         self._told: list[str] = []
+        self._asked: list[str] = []
 
     async def look(
         self, tool: str, arguments: Mapping[str, Any], tables: Sequence[str] = (), but: Sequence[str] = ()
     ) -> dict[str, Any]:
         """The answer of one of the chat's data tools. Raises DataError in words that quote no cell."""
         asked = {"tool": tool, "arguments": dict(arguments), "tables": list(tables), "but": list(but),
-                 "before": self._before()}  # fmt: skip
+                 "before": self._before(), "asked": self._asked}  # fmt: skip
         outcome = await self._call_tool(LOOK, asked, CHAT)
         if outcome.is_good:
             if tool != SCREEN:
@@ -50,16 +52,34 @@ class Sight:
     async def screened(self, texts: Sequence[str], tables: Sequence[str], but: Sequence[str] = ()) -> list[str]:
         """The texts without what tells of a row of these tables, or of another of the workspace `but` these; where
         they cannot be compared, nothing of them."""
+        return (await self._screened(texts, {}, tables, but))[0]
+
+    async def allowed(
+        self, texts: Sequence[str], tables: Sequence[str], allowance: Allowance
+    ) -> tuple[list[str], Mapping[str, int]]:
+        """What a run says, screened, and of figures and words only those that are on the white list; how many were
+        held back."""
+        asked = allowance.model_copy(update={"asked": self._asked})
+        return await self._screened(texts, {"allow": asked.model_dump(mode="json")}, tables)
+
+    def hear(self, text: str) -> None:
+        """The user's own words: what stands there is known."""
+        self._asked.append(text)
+
+    async def _screened(
+        self, texts: Sequence[str], allow: Mapping[str, Any], tables: Sequence[str], but: Sequence[str] = ()
+    ) -> tuple[list[str], Mapping[str, int]]:
         if not any(texts):
-            return list(texts)
+            return list(texts), {}
         try:
-            found = (await self.look(SCREEN, {"texts": list(texts)}, tables, but)).get("texts")
+            answer = await self.look(SCREEN, {"texts": list(texts), **allow}, tables, but)
         except DataError:
-            found = None
+            answer = {}
+        found, held = answer.get("texts"), answer.get("held", {})
         if not isinstance(found, list) or len(found) != len(texts):
-            return [f"[{WITHHELD}, or may: it could not be compared]" if text else "" for text in texts]
+            return [f"[{WITHHELD}, or may: it could not be compared]" if text else "" for text in texts], {}
         self._told += [str(text) for text in found if text]
-        return [str(text) for text in found]
+        return [str(text) for text in found], held
 
     def _before(self) -> list[str]:
         kept: list[str] = []

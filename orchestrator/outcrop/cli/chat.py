@@ -12,7 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from outcrop.cli.boundary import BAD, CANCELLED, GOOD, Cancelled
-from outcrop.cli.chat_output import Ended, say_answer
+from outcrop.cli.chat_output import Ended, say_answer, say_runs
 from outcrop.cli.options import settings_of
 from outcrop.cli.output import say_json, warn
 from outcrop.cli.work import pairs
@@ -67,25 +67,34 @@ def _talk(options: Namespace, conversation: Chat, loop: BackgroundLoop) -> int:
         from outcrop.cli.chat_terminal import converse
 
         return converse(conversation, loop, has_failed=_failed)
-    answers: list[Answered] = []
     code = GOOD
     try:
         for message in _messages(options):
-            answers.append(answered := ask(conversation, loop, message))
+            answered = ask(conversation, loop, message, shows_runs=not options.json)
             code = BAD if _failed(answered) else code
             if not options.json:
                 say_answer(answered, is_alone=options.message is not None)
     except KeyboardInterrupt:
         code = CANCELLED
     if options.json:
-        say_json(_document(conversation, folder, answers))
+        say_json(_document(conversation, folder))
     if code == CANCELLED:
         raise Cancelled
     return code
 
 
-def ask(conversation: Chat, loop: BackgroundLoop, message: str) -> Answered:
-    """One message and its answer, with what its runs do shown on stderr. Raises ObjectiveError, KeyboardInterrupt."""
+def ask(conversation: Chat, loop: BackgroundLoop, message: str, *, shows_runs: bool = True) -> Answered:
+    """One message and its answer, with what its runs do shown on stderr, and what they answered whole on stdout: the
+    chat's model is not shown all of it. Raises ObjectiveError, KeyboardInterrupt."""
+    before = len(conversation.outcomes)
+    try:
+        return _asked(conversation, loop, message)
+    finally:
+        if shows_runs:
+            say_runs(conversation.outcomes[before:])
+
+
+def _asked(conversation: Chat, loop: BackgroundLoop, message: str) -> Answered:
     from outcrop.events import nobody
 
     with ExitStack() as stack:
@@ -139,13 +148,16 @@ def _messages(options: Namespace) -> Iterator[str]:
             raise ObjectiveError("Nothing was asked: stdin had no line. Give a MESSAGE, or a line for each.")
 
 
-def _document(conversation: Chat, folder: RunFolder, answers: list[Answered]) -> dict[str, Any]:
+def _document(conversation: Chat, folder: RunFolder) -> dict[str, Any]:
+    """The conversation: its turns, also one that was cancelled, and what its runs answered, which the chat was not
+    shown whole."""
     return {
         "chat_id": folder.run_id,
         "run_folder": str(folder.path),
         "warnings": conversation.warnings,
-        "turns": [answered.model_dump(mode="json") for answered in answers],
+        "turns": [answered.model_dump(mode="json") for answered in conversation.turns],
         "runs": conversation.runs,
+        "outcomes": [outcome.model_dump(mode="json") for outcome in conversation.outcomes],
         "spending": conversation.spending(),
     }
 

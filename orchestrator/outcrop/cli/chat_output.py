@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from outcrop.cli.output import one_line, say
+from outcrop.cli.output import one_line, report_run, say
 
 if TYPE_CHECKING:
     from outcrop.chat.answer import Answered
     from outcrop.recovery import RunRecord
+    from outcrop_schemas.outcome import RunOutcome
 
 _FIGURES_SHOWN = 12
 
@@ -26,6 +27,14 @@ def say_answer(answered: Answered, *, is_alone: bool = True) -> None:
     for line in _checks(answered):
         say(f"  {line}")
     say()
+
+
+def say_runs(outcomes: Sequence[RunOutcome]) -> None:
+    """The answers of the runs behind one, whole: what the chat's model is not shown the user is."""
+    for outcome in outcomes:
+        say(f"The run's own answer ({outcome.run_id}):", is_aside=True)
+        report_run(outcome, is_aside=True)
+        say()
 
 
 def _checks(answered: Answered) -> Iterator[str]:

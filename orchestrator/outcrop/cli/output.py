@@ -13,6 +13,7 @@ from typing import Any, get_args
 import orjson
 
 from outcrop.report.links import REPORT
+from outcrop.terminal import has_colours
 from outcrop.text import inert
 from outcrop.text import size as size
 from outcrop_schemas import wire
@@ -22,16 +23,23 @@ from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import RunOutcome, VerifiedArtifact
 
 _FIGURES_SHOWN = 8
+_INDENT, _DIM, _AS_BEFORE = "  ", "\x1b[2m", "\x1b[0m"
 
 
-def say(text: str = "") -> None:
-    """One or more lines on stdout, whatever they hold made inert; wrapped between words on a terminal."""
+def say(text: str = "", *, is_aside: bool = False) -> None:
+    """One or more lines on stdout, whatever they hold made inert; wrapped between words on a terminal. What is said
+    `is_aside` stands indented, and dimmed where the terminal can."""
     encoding = sys.stdout.encoding or "utf-8"
     shown = inert(text)
+    if is_aside:
+        shown = textwrap.indent(shown, _INDENT)
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         shown = "\n".join(_wrapped(line, width) for line in shown.split("\n"))
-    sys.stdout.write(shown.encode(encoding, "replace").decode(encoding) + "\n")
+    shown = shown.encode(encoding, "replace").decode(encoding)
+    if is_aside and has_colours(sys.stdout):
+        shown = f"{_DIM}{shown}{_AS_BEFORE}"
+    sys.stdout.write(shown + "\n")
 
 
 def _wrapped(line: str, width: int) -> str:
@@ -96,19 +104,20 @@ def bars(amounts: Mapping[str, int], whole: int, width: int = 40) -> list[str]:
     ]
 
 
-def report_run(outcome: RunOutcome) -> None:
+def report_run(outcome: RunOutcome, *, is_aside: bool = False) -> None:
     """What was found, which files there are, what could not be done, where the record is."""
-    say(f"\n{outcome.status.upper()}: {outcome.summary}" if outcome.summary else f"\n{outcome.status.upper()}")
+    status = outcome.status.upper()
+    say(f"\n{status}: {outcome.summary}" if outcome.summary else f"\n{status}", is_aside=is_aside)
     for title, entries in lists_of(outcome):
-        section(title, entries)
-    section("Hypotheses", map(hypothesis_lines, outcome.hypotheses))
+        section(title, entries, is_aside=is_aside)
+    section("Hypotheses", map(hypothesis_lines, outcome.hypotheses), is_aside=is_aside)
     if outcome.figures:
-        section("Figures", verdicts(outcome))
+        section("Figures", verdicts(outcome), is_aside=is_aside)
     if spending := outcome.usage.get("spending"):
-        section("Spent on models", spending_lines(spending))
-    section("Files", [_file(artifact) for artifact in outcome.artifacts])
-    say(f"\nRecord: {outcome.run_folder}")
-    say_report(Path(outcome.run_folder))
+        section("Spent on models", spending_lines(spending), is_aside=is_aside)
+    section("Files", [_file(artifact) for artifact in outcome.artifacts], is_aside=is_aside)
+    say(f"\nRecord: {outcome.run_folder}", is_aside=is_aside)
+    say_report(Path(outcome.run_folder), is_aside=is_aside)
 
 
 def lists_of(outcome: RunOutcome) -> list[tuple[str, list[str]]]:
@@ -122,11 +131,11 @@ def lists_of(outcome: RunOutcome) -> list[tuple[str, list[str]]]:
     ]
 
 
-def say_report(run_folder: Path, label: str = "Report: ") -> None:
+def say_report(run_folder: Path, label: str = "Report: ", *, is_aside: bool = False) -> None:
     """Where the page about a run is, if there is one."""
     page = run_folder / REPORT
     if page.is_file():
-        say(f"{label}{page}")
+        say(f"{label}{page}", is_aside=is_aside)
 
 
 def hypothesis_lines(held: Hypothesis) -> str:
@@ -173,13 +182,13 @@ def verdicts(outcome: RunOutcome) -> list[str]:
     ]
 
 
-def section(title: str, entries: Iterable[str]) -> None:
+def section(title: str, entries: Iterable[str], *, is_aside: bool = False) -> None:
     """A title and its entries; nothing where there are none."""
     listed = list(entries)
     if listed:
-        say(f"\n{title}:")
+        say(f"\n{title}:", is_aside=is_aside)
     for entry in listed:
-        say("  - " + entry.replace("\n", "\n    "))
+        say("  - " + entry.replace("\n", "\n    "), is_aside=is_aside)
 
 
 def _file(artifact: VerifiedArtifact) -> str:

@@ -20,7 +20,7 @@ from outcrop_specialists.brief import ATTACHMENT
 from outcrop_specialists.context.compaction import Window
 from outcrop_specialists.context.tokens import tokens_of_text
 from outcrop_specialists.reading.kinds import size_of
-from outcrop_specialists.reading.row_likeness import NUMBER, is_json_data, is_named_data
+from outcrop_specialists.reading.row_likeness import NUMBER, is_json_data, is_named_data, is_small_table
 from outcrop_specialists.reading.row_lines import is_row, without_row_lines
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.registry import get_tool
@@ -114,7 +114,8 @@ def attachment_for_lead(
     if first["kind"] == "binary":
         return _binary(path, first, size)
     room = most_tokens - _FRAME_TOKENS - tokens_of_text(path)
-    if first["kind"] == "text" and not is_json_data(path, first["text"]):
+    is_text = first["kind"] == "text" and not is_json_data(path, first["text"])
+    if is_text and not is_small_table(first["text"]):
         return _text(whole, path, first, size, room, partial(_without_rows, context, tables))
     table = described(context, path, limits.PROFILE_COLUMNS)
     if "error" in table and "tables" not in table:

@@ -29,6 +29,7 @@ CELL_WORDS = 2
 stands behind most commas, as in prose."""
 GUTTER_SHARE, SEGMENT_SHARE, SAME_SHARE, WIDEST = 0.98, 0.5, 0.9, 400
 LONGEST_NUMBER = 40
+LEAST_FIELDS_SMALL = 2
 RECORD_TIMES, FIELD_WORDS = 10, 3
 """The fields of records have names that come so often, with short values."""
 _TAG, _TAGS = re.compile(r"\s*</?([\w:.-]+)[^>]*>"), re.compile(r"<[^>]*>")
@@ -77,6 +78,21 @@ def looks_like_rows(text: str) -> bool:
         # The last one may be cut.
         return any(_is_long_row(line) for line in lines) or _are_wide_rows(lines[:-1])
     return _are_rows(lines[:SAMPLED_LINES]) or _are_rows(lines[len(lines) // 2 :][:SAMPLED_LINES])
+
+
+def is_small_table(text: str) -> bool:
+    """Whether a text of whatever few lines is a header and rows: short fields without figures, then lines of as many
+    fields, of which the second has a number. Two lines are enough; a letter has a greeting, and ends its sentences."""
+    lines = [line.strip() for line in text.split("\n", SAMPLED_LINES)[:SAMPLED_LINES] if line.strip()]
+    for delimiter in DELIMITERS if len(lines) > 1 else "":
+        cells = [[cell.strip().strip('"') for cell in line.split(delimiter)] for line in lines]
+        header, first = cells[0], cells[1]
+        if len(header) < LEAST_FIELDS_SMALL or any(len(each) != len(header) for each in cells):
+            continue
+        is_header = all(name and len(name.split()) <= FIELD_WORDS and not re.search(r"\d", name) for name in header)
+        if is_header and any(map(NUMBER.fullmatch, first)) and not lines[0].endswith((".", "!", "?", ":")):
+            return True
+    return False
 
 
 def _are_rows(lines: Sequence[str]) -> bool:

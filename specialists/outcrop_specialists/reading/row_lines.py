@@ -38,6 +38,8 @@ _SIGN = re.compile(r"\s*(?:->|=>|::|[→·•~¦、；،؛:])\s*|\s(?:[/–—-]
 _SQL_ROW = re.compile(r"\s*(?:(?:INSERT|REPLACE|MERGE)\b.*\bINTO\b|UPDATE\b.*\bSET\b|VALUES\s*\()", re.IGNORECASE)
 _TUPLE = re.compile(r"\s*\((?=[^()]*[0-9'\"])[^()]+,[^()]*\)\s*[,;]?\s*")
 _SENTENCE_ENDS = (".", "!", "?", ":")
+NOTE = re.compile(r"\[\d+ lines that look like rows of data are not shown\]")
+"""What stands in the place of rows."""
 
 
 def without_row_lines(text: str) -> str:
@@ -53,6 +55,10 @@ def with_plain_breaks(text: str) -> str:
     return _BREAK.sub("\n", text)
 
 
+def _note(count: int) -> str:
+    return f"[{count} lines that look like rows of data are not shown]"
+
+
 def _noted(lines: Sequence[str], taken: set[int]) -> Iterator[str]:
     count = 0
     for number, line in enumerate(lines):
@@ -62,11 +68,11 @@ def _noted(lines: Sequence[str], taken: set[int]) -> Iterator[str]:
             continue  # blank lines between rows go with them
         else:
             if count:
-                yield f"[{count} lines that look like rows of data are not shown]"
+                yield _note(count)
             count = 0
             yield line
     if count:
-        yield f"[{count} lines that look like rows of data are not shown]"
+        yield _note(count)
 
 
 def _rows(lines: Sequence[str]) -> set[int]:

@@ -14,11 +14,12 @@ A figure of a whole column or group (`summaries.py`) is no cell, unless a name t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from outcrop_specialists.unseen.aligned import aligned
+from outcrop_specialists.unseen.letters import folded
 from outcrop_specialists.unseen.spoken import GLUED, GRAM, PHRASE_WORDS, Spoken, spoken, words_of
 from outcrop_specialists.unseen.summaries import WORDS_OF_A_SUMMARY, Label, Summaries
 
@@ -76,13 +77,18 @@ def telling(frame: pl.DataFrame, texts: Sequence[str], before: Sequence[str] = (
     return told(frame, [spoken(text) for text in texts], [spoken(text) for text in before])
 
 
-def told(frame: pl.DataFrame, said: Sequence[Spoken], before: Sequence[Spoken] = ()) -> set[int]:
-    """`telling` of texts that were read already."""
+def told(
+    frame: pl.DataFrame,
+    said: Sequence[Spoken],
+    before: Sequence[Spoken] = (),
+    figures: Collection[float] = frozenset(),
+) -> set[int]:
+    """`telling` of texts that were read already. `figures` are those that code vouches for, like those of a column."""
     whole = Spoken()
     for each in [*said, *before]:
         whole.take(each)
     texts = {series.name: text for series in frame.get_columns() if (text := _as_text(series)) is not None}
-    unmeant = {*WORDS_OF_A_SUMMARY, *(" ".join(words_of(name)) for name in frame.columns)}
+    unmeant = {*WORDS_OF_A_SUMMARY, *(" ".join(words_of(folded(name))) for name in frame.columns)}
     marks = [mark for each in frame.get_columns() for mark in _marks(each, texts.get(each.name), whole, unmeant)]
     if not marks:
         return set()
@@ -94,10 +100,10 @@ def told(frame: pl.DataFrame, said: Sequence[Spoken], before: Sequence[Spoken] =
     spread: dict[frozenset[_Cell], int] = {}
     for every in _rows(marks, whole):
         own = _own(every)
-        cells = _without_figures(own, summaries, labels)
+        cells = _without_figures(own, summaries, labels, figures=figures)
         rare = [cell for cell in cells if cell.is_rare]
         # A text may tell the greatest of each column, and one row have several of them.
-        scattered = frozenset(_without_figures(own, summaries))
+        scattered = frozenset(_without_figures(own, summaries, figures=figures))
         if chance.is_ruled_out(scattered):
             spread[scattered] = spread.get(scattered, 0) + 1
         for number, each in enumerate(said):
@@ -165,10 +171,14 @@ def _own(cells: Sequence[_Cell]) -> list[_Cell]:
 
 
 def _without_figures(
-    cells: Sequence[_Cell], summaries: Summaries, labels: Sequence[Label] | None = None
+    cells: Sequence[_Cell],
+    summaries: Summaries,
+    labels: Sequence[Label] | None = None,
+    *,
+    figures: Collection[float],
 ) -> list[_Cell]:
-    """The cells but for figures of their columns, and with `labels` for those of any column and group; all of them
-    where a name of few rows stands beside them."""
+    """The cells but for figures of their columns, and with `labels` for those of any column and group, and for
+    `figures`; all of them where a name of few rows stands beside them."""
     if any(cell.is_rare and cell.phrase is not None for cell in cells):
         return list(cells)
     # Small numbers are so few that they would be a figure of some column.
@@ -176,7 +186,10 @@ def _without_figures(
         cell
         for cell in cells
         if cell.number is None
-        or not summaries.has(*cell.number, cell.column if cell.is_small or labels is None else None, labels or ())
+        or not (
+            cell.number[1] in figures
+            or summaries.has(*cell.number, cell.column if cell.is_small or labels is None else None, labels or ())
+        )
     ]
 
 
@@ -251,7 +264,7 @@ def _as_text(series: pl.Series) -> pl.Series | None:
         return None
     if series.dtype == pl.Datetime:
         series = series.dt.date()
-    words = series.cast(pl.String).str.normalize("NFKC").str.to_lowercase()
+    words = series.cast(pl.String).str.normalize("NFKD").str.replace_all(r"\p{Mn}+", "").str.to_lowercase()
     words = words.str.replace_all(_NOT_WORD, " ").str.strip_chars()
     first = words.str.extract(rf"^((?:\S+ ){{0,{PHRASE_WORDS - 1}}}\S+)")
     return first.alias(series.name)

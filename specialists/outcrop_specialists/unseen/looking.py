@@ -6,7 +6,7 @@ texts. Of every answer only fields that are known are given, so that nothing new
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,14 +19,17 @@ from outcrop_specialists.reading.tables import Table, read_table
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.inspection.check_missing import Arguments as CheckArguments
 from outcrop_specialists.tools.inspection.list_files import Arguments as ListArguments
+from outcrop_specialists.unseen.allowance import Allowance, allowed_by, columns_shown, names_allowed
 from outcrop_specialists.unseen.made import described_artifact
 from outcrop_specialists.unseen.names import hides_names, telling_names
+from outcrop_specialists.unseen.origins import is_named_by_code, is_of_a_run
 from outcrop_specialists.unseen.screen import Tables, screened, screened_value
 
 LOOK = "look_unseen"
 """The call."""
 NOT_A_TABLE = "is not read as a table; why may quote what stands in it, so it is not told here"
 HEADLESS = "the names seem to be cells of a row, so none is shown: columns are numbered as they stand"
+UNKNOWN_FIGURES = "names of columns with a figure that the run chose are not shown: these are numbered"
 _NAME_CHARS = 120
 
 
@@ -41,6 +44,8 @@ class LookArguments(BaseModel):
     tables: list[str] = []
     but: list[str] = []
     before: list[str] = []
+    asked: list[str] = []
+    """What the user said: names and figures in it are known."""
 
 
 class SummariseArguments(BaseModel):
@@ -49,6 +54,15 @@ class SummariseArguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     artifacts: list[dict[str, Any]] = Field(max_length=limits.CHAT_ARTIFACTS)
+
+
+class ScreenArguments(BaseModel):
+    """The texts to be compared; with `allow` they are a run's, and only such figures are shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    texts: list[str]
+    allow: Allowance | None = None
 
 
 def look(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
@@ -63,20 +77,27 @@ def _list_files(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
     found = TOOL.run(context, given).results
     files = [{name: each[name] for name in ("path", "kind", "bytes")} for each in found["files"]]
     gone = telling_names(context, [each["path"] for each in files], asked.before)
-    files = [each for each in files if each["path"] not in gone]
+    users = [each["path"] for each in files if not is_of_a_run(each["path"])]
+    odd = [each["path"] for each in files if is_of_a_run(each["path"]) and not is_named_by_code(each["path"], users)]
+    allowed = names_allowed(context, odd, [*asked.asked, *users]) if odd else None
+    unknown = {path for path in odd if allowed and not allowed.says(path)}
+    files = [each for each in files if each["path"] not in gone and each["path"] not in unknown]
     shown: dict[str, Any] = {"folder": found["folder"], "count": found["count"], "files": files}
     if given.tables:
-        shown["tables"] = [_table(context, each, asked.before) for each in found["tables"]]
+        shown["tables"] = [_table(context, each, asked) for each in found["tables"]]
     return shown
 
 
-def _table(context: ToolContext, told: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
+def _table(context: ToolContext, told: Mapping[str, Any], asked: LookArguments) -> dict[str, Any]:
     """One described table: names and types of its columns, of several tables their names and sizes."""
     several = [
         {name: each[name] for name in ("name", "rows", "columns") if name in each}
         for each in told.get("tables", ())
         if len(str(each.get("name", ""))) <= _NAME_CHARS and not is_row(str(each.get("name", "")))
     ]
+    if several and is_of_a_run(told["path"]):
+        allowed = names_allowed(context, [told["path"]], asked.asked)
+        several = [each for each in several if allowed.says(str(each.get("name", "")))]
     also: dict[str, Any] = {"tables": several} if several else {}
     if "error" in told:
         return {"path": told["path"], **(also or {"error": NOT_A_TABLE})}
@@ -84,9 +105,9 @@ def _table(context: ToolContext, told: Mapping[str, Any], before: Sequence[str])
     if "more_columns" in told:
         shown["more_columns"] = told["more_columns"]
     columns = [{name: each[name] for name in ("name", "type", "role")} for each in told["columns"]]
-    if hides_names(context, told["path"], _read(context, told["path"]), before):
-        columns = [{**each, "name": f"column_{number}"} for number, each in enumerate(columns, 1)]
-        shown["note"] = HEADLESS
+    names, note = _names(context, told["path"], _read(context, told["path"]), asked)
+    columns = [{**each, "name": names.get(each["name"], each["name"])} for each in columns]
+    shown |= note
     return {**shown, "columns": columns}
 
 
@@ -96,8 +117,7 @@ def _check_missing(context: ToolContext, asked: LookArguments) -> dict[str, Any]
     given = checked(CheckArguments, asked.arguments)
     table = _read(context, given.path)
     found = TOOL.run(context, given).results
-    is_hidden = hides_names(context, given.path, table, asked.before)
-    names = {name: f"column_{number}" for number, name in enumerate(table.columns, 1)} if is_hidden else {}
+    names, note = _names(context, given.path, table, asked)
     counted = ("path", "rows", "missing_cells", "complete_columns", "more_columns")
     shown: dict[str, Any] = {name: found[name] for name in counted if name in found}
     shown["columns"] = [
@@ -109,7 +129,20 @@ def _check_missing(context: ToolContext, asked: LookArguments) -> dict[str, Any]
         shown["beyond_a_limit"] = {
             names.get(name, name): {"below": each["below"], "above": each["above"]} for name, each in beyond.items()
         }
-    return {**shown, "note": HEADLESS} if names else shown
+    return {**shown, **note}
+
+
+def _names(
+    context: ToolContext, path: str, table: Table, asked: LookArguments
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What is shown for the names of columns, and why, where it is something else."""
+    if hides_names(context, path, table, asked.before):
+        return {name: f"column_{number}" for number, name in enumerate(table.columns, 1)}, {"note": HEADLESS}
+    if not is_of_a_run(path):
+        return {}, {}
+    shown = columns_shown(table.columns, names_allowed(context, [path], asked.asked))
+    names = {name: now for name, now in zip(table.columns, shown, strict=True) if name != now}
+    return names, {"note": UNKNOWN_FIGURES} if names else {}
 
 
 def _read(context: ToolContext, path: str) -> Table:
@@ -123,7 +156,9 @@ def _read(context: ToolContext, path: str) -> Table:
 
 def _summarise_artifacts(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
     given = checked(SummariseArguments, asked.arguments)
-    told = [described_artifact(context, each) for each in given.artifacts]
+    paths = [str(each.get("path", "")) for each in given.artifacts]
+    allowed = names_allowed(context, paths, asked.asked)
+    told = [described_artifact(context, each, allowed) for each in given.artifacts]
     tables = Tables.of(context, [*asked.tables, *(path for each in told for path in each.tables)])
     # A file that is gone, or is no table any more, has no row that could be told.
     tables.unread.clear()
@@ -131,10 +166,12 @@ def _summarise_artifacts(context: ToolContext, asked: LookArguments) -> dict[str
 
 
 def _screen(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
-    texts: Sequence[str] = asked.arguments.get("texts", [])
+    given = checked(ScreenArguments, asked.arguments)
     tables = Tables.of(context, asked.tables)
     tables.add_others(context, but=asked.but)
-    return {"texts": screened(texts, tables, asked.before), "unread": tables.unread}
+    allowed = allowed_by(context, given.allow, asked.tables, tables.frames, given.texts) if given.allow else None
+    found: dict[str, Any] = {"texts": screened(given.texts, tables, asked.before, allowed), "unread": tables.unread}
+    return found | ({"held": {"figures": allowed.held.figures, "words": allowed.held.words}} if allowed else {})
 
 
 _LOOKS: dict[str, Callable[[ToolContext, LookArguments], dict[str, Any]]] = {

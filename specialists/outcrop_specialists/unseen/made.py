@@ -12,8 +12,13 @@ from outcrop_specialists.paths import resolve_inside
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.lineage import record_of
+from outcrop_specialists.unseen.allowance import columns_shown
+from outcrop_specialists.unseen.allowed import Allowed
 from outcrop_specialists.unseen.headless import is_headless
+from outcrop_specialists.unseen.letters import plain
+from outcrop_specialists.unseen.origins import chosen, is_of_a_run
 
+NO_NAME = "(its name is withheld)"
 _TEXT_CHARS = 300
 _DEPTH = 4
 _ENTRIES = 20
@@ -27,12 +32,13 @@ class Described:
     tables: tuple[str, ...]
 
 
-def described_artifact(context: ToolContext, artifact: Mapping[str, Any]) -> Described:
-    """The artifact at `path`: what its record says, with its lineage; of a table its shape and columns."""
+def described_artifact(context: ToolContext, artifact: Mapping[str, Any], allowed: Allowed) -> Described:
+    """The artifact at `path`: what its record says, with its lineage; of a table its shape and columns. Of what a run
+    worded only figures that are `allowed`."""
     path = str(artifact.get("path", ""))
-    shown: dict[str, Any] = {"path": path, "kind": str(artifact.get("kind", "other"))}
+    shown: dict[str, Any] = {"path": _name(path, allowed), "kind": str(artifact.get("kind", "other"))}
     if artifact.get("title"):
-        shown["title"] = str(artifact["title"])[:_TEXT_CHARS]
+        shown["title"] = allowed.shown(plain(str(artifact["title"])[:_TEXT_CHARS]))[0]
     if artifact.get("run_id"):
         shown["run_id"] = str(artifact["run_id"])
     try:
@@ -46,24 +52,47 @@ def described_artifact(context: ToolContext, artifact: Mapping[str, Any]) -> Des
     if record is not None:
         inputs = [str(each["path"]) for each in record.get("inputs") or () if isinstance(each, dict) and "path" in each]
         parameters = record.get("parameters")
-        shown |= {"tool": str(record.get("tool", ""))[:_TEXT_CHARS], "inputs": inputs[:_ENTRIES]}
+        shown |= {
+            "tool": str(record.get("tool", ""))[:_TEXT_CHARS],
+            "inputs": [_name(each, allowed) for each in inputs[:_ENTRIES]],
+        }
         if isinstance(parameters, dict):
-            shown["parameters"] = _within(parameters)
+            free = chosen(record)
+            shown["parameters"] = _within(
+                {name: _allowed(value, allowed) if name in free else value for name, value in parameters.items()}
+            )
     tables = tuple(inputs)
     if shown["kind"] == "table":
-        shown |= _columns(context, path)
+        shown |= _columns(context, path, allowed)
         tables = (*tables, path)
     return Described(shown, tables)
 
 
-def _columns(context: ToolContext, path: str) -> dict[str, Any]:
+def _name(path: str, allowed: Allowed) -> str:
+    return path if not is_of_a_run(path) or allowed.says(path) else NO_NAME
+
+
+def _allowed(value: Any, allowed: Allowed) -> Any:
+    """Parameters that were chosen, with figures that are allowed."""
+    if isinstance(value, dict):
+        return {allowed.shown(plain(str(k)))[0]: _allowed(v, allowed) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_allowed(each, allowed) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if allowed.says(str(value)):
+        return value
+    return allowed.shown(plain(str(value)))[0]
+
+
+def _columns(context: ToolContext, path: str, allowed: Allowed) -> dict[str, Any]:
     from outcrop_specialists.columns.profile import type_name
 
     try:
         table = read_table(context, path)
     except (DataError, WorkspaceError, PathError):
         return {"note": "is not read as a table"}
-    names = None if is_headless(table) else table.columns
+    names = None if is_headless(table) else columns_shown(table.columns, allowed)
     columns = [
         {"name": names[number] if names else f"column_{number + 1}", "type": type_name(kind)}
         for number, kind in enumerate(table.schema.values())

@@ -8,21 +8,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from outcrop_specialists.tools.base import ToolContext
-from outcrop_specialists.tools.registry import FAMILIES
 from outcrop_specialists.unseen.headless import is_headless
+from outcrop_specialists.unseen.origins import TOOLS, is_of_a_run
 from outcrop_specialists.unseen.screen import Tables, screened
 
 if TYPE_CHECKING:
     from outcrop_specialists.reading.tables import Table
 
-RESULTS = "results"
-_TOOLS = "|".join(sorted({name for names in FAMILIES.values() for name in names}))
-_OURS = re.compile(rf"(.+)_(?:{_TOOLS})_[0-9a-f]{{8}}\.[a-z]+")
-
-
-def is_of_a_run(path: str) -> bool:
-    """Whether a run may have written the file."""
-    return RESULTS in PurePosixPath(path).parts
+_OURS = re.compile(rf"(.+)_(?:{TOOLS})_[0-9a-f]{{8}}\.[a-z]+")
 
 
 def telling_names(context: ToolContext, paths: Sequence[str], before: Sequence[str]) -> Collection[str]:

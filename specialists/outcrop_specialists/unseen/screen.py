@@ -15,13 +15,16 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import DataError, PathError, WorkspaceError
 from outcrop_specialists.paths import resolve_inside
 from outcrop_specialists.reading.address import MARK
-from outcrop_specialists.reading.row_lines import without_row_lines
+from outcrop_specialists.reading.row_lines import NOTE, with_plain_breaks, without_row_lines
 from outcrop_specialists.reading.several import SeveralTablesError
 from outcrop_specialists.reading.tables import read_table
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.inspection.list_files import entries_of
 from outcrop_specialists.tools.lineage import record_of
+from outcrop_specialists.unseen.allowed import Allowed
 from outcrop_specialists.unseen.echo import told
+from outcrop_specialists.unseen.letters import plain
+from outcrop_specialists.unseen.origins import is_of_columns
 from outcrop_specialists.unseen.spoken import spoken
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ _BETWEEN = re.compile(r"((?<=[.!?;])\s+|\n+)")
 class Tables:
     """The tables that texts are compared with; `unread` are those that could not be read or were too many.
 
-    A table of few rows that a tool made of others (it has a lineage record) is a result, and is told of like one.
+    A table of few rows that a tool made of others (it has a lineage record) is a result, and is told of like one; so is
+    one of which each row is of a whole column.
     """
 
     frames: list[pl.DataFrame] = field(default_factory=list)
@@ -65,9 +69,11 @@ class Tables:
 
     def _add(self, context: ToolContext, path: str) -> None:
         self._known.add(path)
-        is_derived = record_of(resolve_inside(context.workspace, path.partition(MARK)[0])) is not None
+        record = record_of(resolve_inside(context.workspace, path.partition(MARK)[0]))
+        if record is not None and is_of_columns(record):
+            return
         for frame in _frames(context, path):
-            if is_derived and frame.height <= limits.PREVIEW_ROWS:
+            if record is not None and frame.height <= limits.PREVIEW_ROWS:
                 continue
             if len(self.frames) >= limits.SCREEN_TABLES:
                 raise DataError("too many tables")
@@ -83,20 +89,42 @@ def _frames(context: ToolContext, path: str) -> Iterator[pl.DataFrame]:
                 yield read_table(context, f"{path}#{listed.name}").frame
 
 
-def screened(texts: Sequence[str], tables: Tables, before: Sequence[str] = ()) -> list[str]:
-    """The texts without what tells of a row. Where a table could not be read, nothing of them is let through."""
+def screened(
+    texts: Sequence[str], tables: Tables, before: Sequence[str] = (), allowed: Allowed | None = None
+) -> list[str]:
+    """The texts without what tells of a row, and with `allowed` of figures only those. Where a table could not be read,
+    nothing of them is let through."""
     if tables.unread:
         return [f"[{WITHHELD}, or may: {', '.join(tables.unread[:3])} could not be read]" if t else "" for t in texts]
+    texts = [plain(text) for text in texts] if allowed else texts
     # One line that is full of figures is a summary as often as a row; of several the table is plain to see.
     parts = [_BETWEEN.split(without_row_lines(text) if "\n" in text.strip() else text) for text in texts]
+    if allowed:
+        # What is compared is what would be shown.
+        parts = [_allowed(split, text, allowed) for split, text in zip(parts, texts, strict=True)]
     places = [(t, p) for t, split in enumerate(parts) for p in range(0, len(split), 2) if split[p].strip()]
-    said = [spoken(parts[t][p]) for t, p in places]
+    figures = allowed.passed if allowed else frozenset[float]()
+    said = [spoken(parts[t][p], figures) for t, p in places]
     earlier = [spoken(text) for text in before]
     taken: set[int] = set()
     for frame in tables.frames:
-        taken |= told(frame, said, earlier)
+        taken |= told(frame, said, earlier, figures)
     gone = {places[number] for number in taken}
     return [_joined(split, {p for t, p in gone if t == number}) for number, split in enumerate(parts)]
+
+
+def _allowed(split: Sequence[str], text: str, allowed: Allowed) -> list[str]:
+    """The statements of a text with what is on the white list. A note on rows that were taken out is ours, and not one
+    that stood in the text."""
+    ours = {part for part in split if NOTE.fullmatch(part)}.difference(_BETWEEN.split(with_plain_breaks(text)))
+    found = list(split)
+    entry = 0
+    for place in range(0, len(split), 2):
+        if split[place] not in ours:
+            is_line = place == 0 or "\n" in split[place - 1]
+            found[place], number = allowed.shown(split[place], "".join(split[:place]), entry if is_line else -1)
+            entry = number if is_line else entry
+    return found
 
 
 def _joined(split: Sequence[str], gone: set[int]) -> str:

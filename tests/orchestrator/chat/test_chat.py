@@ -40,6 +40,21 @@ async def test_figures_are_traced_and_files_looked_up(data: Path) -> None:
     assert await differences(folder) == [None]
 
 
+async def test_what_the_data_tools_counted_is_verified(data: Path) -> None:
+    (data / "b.csv").write_text("x,y\n1,2\n,4\n5,6\n7,8\n")
+    calls = turn(("list_files", {"tables": ["b.csv"]}), ("check_missing", {"path": "b.csv"}), turn_id="t")
+    said = (
+        "There are 2 tables. b.csv has 4 rows and 2 columns; 1 value is missing in x (25.0 %), and 1 column is "
+        "complete. So there are 17 gaps."
+    )
+    [answered], _, folder = await talked(data, [calls, end(said)])
+    assert [(each.text, each.verdict) for each in answered.figures] == [
+        ("2", "verified"), ("4", "verified"), ("2", "verified"), ("1", "verified"), ("25.0 %", "verified"),
+        ("1", "verified"), ("17", "unverifiable"),
+    ]  # fmt: skip
+    assert await differences(folder) == [None]
+
+
 async def test_the_report_of_a_chat_tells_the_conversation_with_its_figures_marked(data: Path) -> None:
     said = "There are 60 rows in a.csv, and <b>17.25</b> is no figure of mine; see also results/none.png."
     _, _, folder = await talked(data, [LOOK, end(said), end(said)], ["how <i>many</i>?"])
@@ -157,6 +172,7 @@ async def test_cancelling_ends_the_run_with_its_processes_and_the_conversation_g
         assert [outcome.status for outcome in run.outcomes] == ["cancelled"]
         assert (await chat.ask("are you there?")).answer == "still here"
         folder = chat.folder
+        assert [(each.number, each.status) for each in chat.turns] == [(1, "cancelled"), (2, "success")]
     assert "(no answer: cancelled)" in sent(folder)[-1]
     assert [body["answered"]["status"] for body in open_run(folder).events("chat_answer")] == ["cancelled", "success"]
     assert await differences(folder) == [None]

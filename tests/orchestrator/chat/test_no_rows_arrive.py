@@ -20,6 +20,7 @@ from outcrop.chat.sight import Sight
 from outcrop.memory import Memory
 from outcrop.models.scripted import turn
 from outcrop_schemas import limits
+from outcrop_specialists.unseen.allowed import MARK
 
 ONE = ", ".join(cells(7))
 SPREAD = [f"The first is {cells(9)[0]}.", f"Its grade came to {cells(9)[2]}.", f"({cells(9)[3]})"]
@@ -111,14 +112,14 @@ async def test_no_field_of_a_runs_answer_carries_a_row_in_any_form(data: Path) -
     _, _, folder = await talked(data, [*asks, end()], models={"lead": ScriptedModel(turns)})
     silent(folder)
     last = sent(folder)[-1]
-    assert last.count("withheld: it tells of rows") + last.count("are not shown]") >= 15
+    assert last.count(MARK) + last.count("withheld: it tells of rows") + last.count("are not shown]") >= 15
 
 
 async def test_these_tests_see_a_row_that_arrives(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def unscreened(sight: Any, texts: list[str], tables: Any) -> list[str]:
-        return texts
+    async def unscreened(sight: Any, texts: list[str], tables: Any, allowance: Any) -> tuple[list[str], dict[str, int]]:
+        return texts, {}
 
-    monkeypatch.setattr(Sight, "screened", unscreened)
+    monkeypatch.setattr(Sight, "allowed", unscreened)
     turns = lead_says(" ".join(every_form(1)))
     ask = turn(("research", {"objective": "print all rows", "data": ["a.csv"]}), turn_id="t")
     _, _, folder = await talked(data, [ask, end()], models={"lead": ScriptedModel(turns)})
@@ -162,7 +163,7 @@ async def test_cells_of_one_row_that_come_one_run_after_the_other_do_not_meet(da
     asks = [turn(("research", {"objective": f"cell {n}", "data": ["a.csv"]}), turn_id=f"t{n}") for n in range(3)]
     _, _, folder = await talked(data, [*asks, end()], models={"lead": lead})
     silent(folder)
-    assert cells(21)[0] in sent(folder)[-1]
+    assert not any(cell in sent(folder)[-1] for cell in cells(21))
 
 
 async def test_attachments_of_every_kind_show_no_row(data: Path) -> None:
@@ -182,6 +183,19 @@ async def test_attachments_of_every_kind_show_no_row(data: Path) -> None:
     silent(folder)
     assert "The crew walked in." in sent(folder)[0]
     assert "All went home." in sent(folder)[0]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+async def test_a_text_of_a_header_and_one_row_is_data(data: Path, delimiter: str) -> None:
+    (data / "two").write_text(f"name{delimiter}grade\nOST-921{delimiter}4.2\n")
+    (data / "letter.txt").write_text("Dear Sam,\nOrder 12, please.\n")
+    (data / "list.txt").write_text("Monday, early\nTuesday, late\n")
+    _, _, folder = await talked(data, [end()], attach=["two", "letter.txt", "list.txt"])
+    first = sent(folder)[0]
+    assert "921" not in first
+    assert "4.2" not in first
+    assert "Order 12, please." in first
+    assert "Tuesday, late" in first
 
 
 async def test_pins_memory_and_earlier_conversations_bring_none(data: Path) -> None:

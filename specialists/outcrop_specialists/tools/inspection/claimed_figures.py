@@ -67,6 +67,25 @@ def compute(table: Table, claim: Claim) -> Figure:
     return _of_one(numeric(table, name).filter(rows).drop_nulls().cast(pl.Float64), claim)
 
 
+def rests_on(table: Table, claim: Claim) -> int:
+    """How many rows a figure is of. A count is of all rows; a mean or a sum of so many as share in it, by Kish's
+    effective number (1965): where one value outweighs the others it is that value. Raises ArgumentError."""
+    if claim.statistic in (*COUNTS, "share"):
+        return table.height
+    if claim.column is None:
+        return 0
+    rows = _selected(table, claim)
+    values = numeric(table, claim.column).filter(rows)
+    if claim.with_column is not None:
+        other = numeric(table, claim.with_column, "with_column").filter(rows)
+        values = values * other if claim.statistic == "weighted_mean" else values + other
+    found = values.drop_nulls().drop_nans().abs()
+    if claim.statistic not in ("mean", "sum", "weighted_mean"):
+        return len(found)
+    squares = math.fsum(found**2)
+    return int(math.fsum(found) ** 2 / squares) if squares else len(found)
+
+
 def compare(claimed: Figure, actual: Figure, *, is_count: bool = False) -> tuple[bool, str]:
     """Whether a claimed figure agrees with the true one, and how it was compared."""
     if isinstance(actual, bool) or isinstance(claimed, bool) or not isinstance(actual, int | float):
@@ -88,7 +107,7 @@ def _selected(table: Table, claim: Claim, *, with_where: bool = True) -> pl.Seri
 
     from outcrop_specialists.tools.inspection.conditions import rows_that_meet
 
-    rows = pl.Series([True] * table.frame.height, dtype=pl.Boolean)
+    rows = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
     for name, value in claim.group.items():
         column = find_column(table, name, "group")
         if value is None:
