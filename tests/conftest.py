@@ -18,6 +18,9 @@ settings.load_profile("outcrop")
 for _name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
     del os.environ[_name]
 
+# Test processes and specialists share the processors: a thread of scikit-learn that waits for another must not spin.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 

@@ -6,20 +6,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from installed import OUTCROP, outcrop
 from servers import peers
 from servers.messages_api import Fault, MessagesApi
 from servers.recorded import recorded_script, recorded_turns
 from servers.turns import Answer, Body, Script
 
 ROOT = Path(__file__).resolve().parents[2]
-OUTCROP = Path(sys.executable).parent / "outcrop"
 OBJECTIVE = (
     "Remove duplicate rows, summarise alcohol and proline, cluster the samples into 3 groups on alcohol, flavanoids "
     "and color_intensity, and plot the groups"
@@ -29,16 +28,8 @@ MODEL = "claude-sonnet-5-5"
 
 
 def run(workspace: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [OUTCROP, "run", OBJECTIVE, "--data", "wines.csv", "--json", *arguments]
-    return subprocess.run(
-        command,
-        cwd=workspace,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=170,
-        check=False,
-    )
+    command = ["run", OBJECTIVE, "--data", "wines.csv", "--json", *arguments]
+    return outcrop(workspace, *command, env={**os.environ, **environment}, timeout=170)
 
 
 def wines(folder: Path) -> Path:
@@ -75,9 +66,10 @@ class Watched:
             return
 
 
-def turns_in_order(folder: Path) -> tuple[dict[str, Any], list[Answer]]:
+@pytest.fixture(scope="module")
+def in_order(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[Answer]]:
     """The demo done offline one specialist at a time: its outcome, and its turns as they were asked for."""
-    done = run(wines(folder), "--model", "offline", "--workers", "1")
+    done = run(wines(tmp_path_factory.mktemp("in_order") / "w"), "--model", "offline", "--workers", "1")
     found: dict[str, Any] = json.loads(done.stdout)
     return found, recorded_turns(Path(found["run_folder"]))
 
@@ -112,9 +104,7 @@ def test_the_demo_is_done_with_scripted_answers(tmp_path: Path, offline: dict[st
     usages = [seen.usage for seen in api.seen if seen.usage]
     for name in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
         assert found["usage"][name] == sum(usage[name] for usage in usages)
-    replayed = subprocess.run(
-        [OUTCROP, "replay", "last", "--verify"], cwd=workspace, capture_output=True, text=True, check=False
-    )
+    replayed = outcrop(workspace, "replay", "last", "--verify")
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
 
@@ -138,8 +128,10 @@ def test_the_demo_is_done_over_every_fault_and_the_key_is_nowhere(tmp_path: Path
     assert not [names for names in script.environments if CANARY in str(names)]
 
 
-def test_the_demo_is_done_by_llmock_over_faults_and_it_finds_nothing_wrong(tmp_path: Path) -> None:
-    offline, turns = turns_in_order(tmp_path / "offline")
+def test_the_demo_is_done_by_llmock_over_faults_and_it_finds_nothing_wrong(
+    tmp_path: Path, in_order: tuple[dict[str, Any], list[Answer]]
+) -> None:
+    offline, turns = in_order
     turn_asked = {"stream": True}
     # The stream that breaks off takes the first reply with it.
     behaviors: list[dict[str, Any]] = [
@@ -163,8 +155,8 @@ def test_the_demo_is_done_by_llmock_over_faults_and_it_finds_nothing_wrong(tmp_p
     assert verdict["findings"] == []
 
 
-def test_the_demo_is_done_by_aimock(tmp_path: Path) -> None:
-    offline, turns = turns_in_order(tmp_path / "offline")
+def test_the_demo_is_done_by_aimock(tmp_path: Path, in_order: tuple[dict[str, Any], list[Answer]]) -> None:
+    offline, turns = in_order
     fixtures = []
     for number, turn in enumerate(turns):
         text, uses = said(turn)
@@ -214,7 +206,9 @@ def test_the_sdk_is_paid_for_after_the_first_progress_line(tmp_path: Path) -> No
     )
     with MessagesApi(faults=[Fault("status", 400, "enough")]) as api:
         workspace = wines(tmp_path / "w")
-        done = run(workspace, "--model", MODEL, PYTHONPATH=str(tmp_path / "site"), **api.environment())
+        command = [OUTCROP, "run", OBJECTIVE, "--data", "wines.csv", "--json", "--model", MODEL]
+        environment = {**os.environ, **api.environment(), "PYTHONPATH": str(tmp_path / "site")}
+        done = subprocess.run(command, cwd=workspace, env=environment, capture_output=True, text=True, timeout=170)
     lines = done.stderr.splitlines()
     assert lines.count("IMPORTING") == 1
     assert lines.index("lead started: it plans the work") < lines.index("IMPORTING")
@@ -227,13 +221,10 @@ def test_an_unknown_model_is_told_with_those_there_are(tmp_path: Path) -> None:
     assert "the server has no model 'claude-nonesuch'; it has: claude-opus-5-5" in done.stderr
 
 
-Command = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def test_without_a_key_the_offline_model_is_used_and_that_is_said(outcrop: Command) -> None:
-    done = outcrop("run", "list the files")
+def test_without_a_key_the_offline_model_is_used_and_that_is_said(workspace: Path) -> None:
+    done = outcrop(workspace, "run", "list the files")
     assert "there is no key (ANTHROPIC_API_KEY): the offline model plans, which is no language model" in done.stderr
-    assert "no key" not in outcrop("run", "list the files", "--model", "offline").stderr
+    assert "no key" not in outcrop(workspace, "run", "list the files", "--model", "offline").stderr
 
 
 def test_with_a_key_and_no_choice_claude_is_asked_and_that_is_said(tmp_path: Path) -> None:

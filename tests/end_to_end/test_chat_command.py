@@ -7,13 +7,12 @@ import os
 import pty
 import select
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from installed import OUTCROP, outcrop
 
-OUTCROP = str(Path(sys.executable).with_name("outcrop"))
 _ROCKS = ("granite", "basalt")
 ROWS = "sample,Au,rock\n" + "".join(f"s{n},{n / 7},{_ROCKS[n % 2]}\n" for n in range(40)) + "s40,,slate\n"
 PATIENCE_SECONDS = 120
@@ -26,15 +25,9 @@ def data(workspace: Path) -> Path:
     return workspace
 
 
-def outcrop(workspace: Path, *arguments: str, said: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [OUTCROP, *arguments], cwd=workspace, input=said, capture_output=True, text=True, timeout=PATIENCE_SECONDS
-    )
-
-
 def test_lines_of_a_pipe_are_messages_and_json_is_one_document(data: Path) -> None:
     lines = "which files are there?\n\nhow many values are missing in a.csv?\nmean of Au by rock in a.csv\n"
-    done = outcrop(data, "chat", "--json", "--model", "offline", "--data", "a.csv", "--attach", "notes.md", said=lines)
+    done = outcrop(data, "chat", "--json", "--model", "offline", "--data", "a.csv", "--attach", "notes.md", input=lines)
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     files, missing, mean = document["turns"]
@@ -86,8 +79,8 @@ def test_the_user_is_shown_the_answer_of_a_run_whole(data: Path) -> None:
         (["chat", "hello", "--pin", "x"], None, 2, "--pin takes KEY=VALUE"),
     ],
 )
-def test_wrong_usage_says_so(data: Path, arguments: list[str], said: str | None, code: int, words: str) -> None:
-    done = outcrop(data, *arguments, said=said)
+def test_wrong_usage_says_so(data: Path, arguments: list[str], said: str, code: int, words: str) -> None:
+    done = outcrop(data, *arguments, input=said or "")
     assert words in done.stderr
     assert done.returncode == code
     assert "Traceback" not in done.stderr

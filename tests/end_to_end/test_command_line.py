@@ -14,10 +14,10 @@ from typing import Any
 
 import psutil
 import pytest
+from installed import OUTCROP
 from processes import is_alive, name_of
 
 CSV = "sample,Au_ppm,Lithology\na,0.1,granite\nb,0.2,Granite\nc,0.4,basalt\n"
-OUTCROP = Path(sys.executable).parent / "outcrop"
 
 
 @pytest.fixture
@@ -226,6 +226,21 @@ def test_help_and_version_are_quick_to_read(outcrop: Any) -> None:
     assert outcrop().returncode == 2
 
 
+def test_the_installed_script_does_what_the_forked_command_does(outcrop: Any, assays: Path, workspace: Path) -> None:
+    """Most tests run commands in forked processes (`installed.py`); here each stands beside the script itself."""
+    script = [OUTCROP, "run", "summarise Au_ppm", "--data", "assays.csv"]
+    assert subprocess.run(script, cwd=workspace, capture_output=True).returncode == 0
+    for command in (
+        "show last", "show last --json", "log last", "context last", "replay last --verify", "diff last last", "pins",
+        "memory", "tools", "limits --json", "schema dispatch", "completion zsh", "gc --older-than 3d",
+        "export-plan last", "show 2019", "run x --data none.csv", "cancel last d0009", "nonsense",
+    ):  # fmt: skip
+        done = subprocess.run([OUTCROP, *command.split()], cwd=workspace, capture_output=True, text=True)
+        forked = outcrop(*command.split())
+        found = (forked.returncode, forked.stdout, forked.stderr)
+        assert (done.returncode, done.stdout, done.stderr) == found, command
+
+
 def test_a_reader_that_goes_away_is_no_error(workspace: Path) -> None:
     shell = f"'{OUTCROP}' limits --json | head -c 10; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], cwd=workspace, capture_output=True, text=True)
@@ -282,11 +297,11 @@ def test_a_link_in_the_place_of_our_records_is_refused_and_not_followed(
 
 
 @pytest.mark.parametrize("pipe", ["2>&1 | head -1", "2>&-", "2> >(true)"])
-def test_a_run_goes_on_when_nobody_reads_its_progress(assays: Path, workspace: Path, pipe: str) -> None:
+def test_a_run_goes_on_when_nobody_reads_its_progress(outcrop: Any, assays: Path, workspace: Path, pipe: str) -> None:
     kept = "" if pipe.startswith("2>&1") else "--json > out.json"
     shell = f"'{OUTCROP}' run 'summarise Au_ppm, then draw a histogram of Au_ppm' --data assays.csv {kept} {pipe}"
     subprocess.run(["bash", "-c", shell], cwd=workspace, capture_output=True, timeout=150)
-    shown = subprocess.run([OUTCROP, "show", "last", "--json"], cwd=workspace, capture_output=True, check=True)
+    shown = outcrop("show", "last", "--json")
     assert json.loads(shown.stdout)["answer"]["status"] == "success"
     assert left_behind(workspace) == []
 

@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from installed import OUTCROP, outcrop
 
-OUTCROP = Path(sys.executable).parent / "outcrop"
 SPECIALIST = """
 import json, os, sys
 request = json.loads(sys.stdin.readline())
@@ -92,12 +92,10 @@ def test_anything_else_is_no(workspace: Path, environment: dict[str, str], answe
 
 def test_without_a_terminal_nobody_is_asked(workspace: Path, environment: dict[str, str]) -> None:
     (workspace / "specialist.py").write_text(SPECIALIST)
-    command = [OUTCROP, "dispatch", "--json", "--", sys.executable, "specialist.py"]
-    done = subprocess.run(
-        command, cwd=workspace, env=environment, input="y\n", capture_output=True, text=True, timeout=120
-    )
+    command = ["dispatch", "--json", "--", sys.executable, "specialist.py"]
+    done = outcrop(workspace, *command, env=environment, input="y\n")
     outcome = json.loads(done.stdout)
     assert "nobody allowed it" in outcome["warnings"][0]
-    shown = subprocess.run([OUTCROP, "show", "last"], cwd=workspace, env=environment, capture_output=True, text=True)
+    shown = outcrop(workspace, "show", "last", env=environment)
     assert "tinypack (pip), d0001-" in shown.stdout
     assert 'allow = ["pip:tinypack"]' in shown.stdout

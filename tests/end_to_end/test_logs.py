@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+import installed
 import pytest
 
 from outcrop.logbook import redacted
@@ -30,8 +29,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text("\n".join(["sample,Cu_ppm,rock", *rows, *extra]) + "\n")
     asked = [("summarise Cu_ppm by rock", "one.csv", 0), ("summarise Cu_ppm by rock", "two.csv", 0)]
     for words, name, status in (*asked, ("summarise Zn_ppm by rock", "one.csv", 1)):
-        command = [Path(sys.executable).with_name("outcrop"), "run", words, "--data", name, "--model", "offline"]
-        assert subprocess.run(command, cwd=folder, capture_output=True).returncode == status
+        done = installed.outcrop(folder, "run", words, "--data", name, "--model", "offline")
+        assert done.returncode == status
     return folder
 
 

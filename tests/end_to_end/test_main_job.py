@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import installed
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -46,8 +47,8 @@ def columns(*names: str) -> Any:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], str]:
     workspace = tmp_path_factory.mktemp("wines")
     subprocess.run([sys.executable, ROOT / "scripts" / "write_wines.py", workspace / "wines.csv"], check=True)
-    command = [Path(sys.executable).parent / "outcrop", "run", DEMO, "--data", "wines.csv", "--json"]
-    done = subprocess.run(command, cwd=workspace, capture_output=True, text=True, timeout=150, check=True)
+    done = installed.outcrop(workspace, "run", DEMO, "--data", "wines.csv", "--json")
+    assert done.returncode == 0, done.stderr
     return workspace, json.loads(done.stdout), done.stderr
 
 
@@ -100,8 +101,7 @@ def test_the_plot_is_a_picture(demo: Any) -> None:
 
 def test_the_same_objective_gives_the_same_files(demo: Any) -> None:
     workspace, outcome, _ = demo
-    command = [Path(sys.executable).parent / "outcrop", "run", DEMO, "--data", "wines.csv", "--json"]
-    again = json.loads(subprocess.run(command, cwd=workspace, capture_output=True, timeout=150, check=True).stdout)
+    again = json.loads(installed.outcrop(workspace, "run", DEMO, "--data", "wines.csv", "--json").stdout)
     assert {a["path"]: a["sha256"] for a in again["artifacts"]} == {
         a["path"]: a["sha256"] for a in outcome["artifacts"]
     }
@@ -110,10 +110,11 @@ def test_the_same_objective_gives_the_same_files(demo: Any) -> None:
 
 def test_a_replay_gives_the_same_outcome_and_the_same_prompts(demo: Any) -> None:
     workspace, outcome, _ = demo
-    command = [Path(sys.executable).parent / "outcrop", "replay", outcome["run_id"]]
-    replayed = subprocess.run([*command, "--json"], cwd=workspace, capture_output=True, check=True)
+    replayed = installed.outcrop(workspace, "replay", outcome["run_id"], "--json")
+    assert replayed.returncode == 0, replayed.stderr
     assert json.loads(replayed.stdout) == outcome
-    verified = subprocess.run([*command, "--verify", "--json"], cwd=workspace, capture_output=True, check=True)
+    verified = installed.outcrop(workspace, "replay", outcome["run_id"], "--verify", "--json")
+    assert verified.returncode == 0, verified.stderr
     checked = json.loads(verified.stdout)
     assert len(checked) == 5
     assert all(one["difference"] is None and one["prompts"] >= 2 for one in checked)

@@ -9,6 +9,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import installed
 import pytest
 
 ROCKS = "sample,rock,Au_ppm,Cu_ppm\n" + "".join(
@@ -18,13 +19,21 @@ OTHERS = "sample,rock,Au (ppm),Cu_ppm\n" + "".join(f"t{n},granite,{n * n}.25,{n}
 OBJECTIVE = "summarise Au_ppm and Cu_ppm, then correlate Au_ppm with Cu_ppm"
 
 
-@pytest.fixture
-def known(outcrop: Any, workspace: Path) -> Any:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with one finished run, and a second table."""
-    (workspace / "rocks.csv").write_text(ROCKS)
-    (workspace / "others.csv").write_text(OTHERS)
-    done = outcrop("run", OBJECTIVE, "--data", "rocks.csv", "--model", "offline", "--json")
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "rocks.csv").write_text(ROCKS)
+    (folder / "others.csv").write_text(OTHERS)
+    done = installed.outcrop(folder, "run", OBJECTIVE, "--data", "rocks.csv", "--model", "offline", "--json")
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def known(finished: Path, outcrop: Any, workspace: Path) -> Any:
+    """A copy of it in the test's own workspace, and the command there."""
+    shutil.copytree(finished, workspace, dirs_exist_ok=True)
     return outcrop
 
 

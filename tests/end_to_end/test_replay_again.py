@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+import installed
 import pytest
 
 Command = Callable[..., CompletedProcess[str]]
@@ -27,8 +26,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "other.csv").write_text("a,b\n1,2\n")
     (folder / "results").mkdir()
     (folder / "results" / "of_before.csv").write_text("a,b\n1,2\n")
-    command = [Path(sys.executable).with_name("outcrop"), "run", OBJECTIVE, "--data", "soils.csv", "--model", "offline"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = installed.outcrop(folder, "run", OBJECTIVE, "--data", "soils.csv", "--model", "offline")
     assert done.returncode == 0, done.stderr
     return folder
 

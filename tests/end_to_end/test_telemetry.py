@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import installed
 import psutil
 import pytest
 from processes import name_of
 from servers.otlp import Collector, Told
 
-OUTCROP = Path(sys.executable).parent / "outcrop"
 OBJECTIVE = "summarise Au_ppm by rock and plot a histogram of Au_ppm"
 COMPLETES = """
 import json, os, sys
@@ -29,8 +29,7 @@ print(json.dumps({"type": "completion", "dispatch_id": request["dispatch_id"], "
 
 
 def outcrop(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    given = {**os.environ, **environment}
-    return subprocess.run([OUTCROP, *arguments], cwd=folder, env=given, capture_output=True, text=True, timeout=150)
+    return installed.outcrop(folder, *arguments, env={**os.environ, **environment})
 
 
 def assays(folder: Path) -> Path:
@@ -102,7 +101,7 @@ def asked_over_mcp(folder: Path, environment: dict[str, str]) -> None:
     asked = [("initialize", about)]
     asked += [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in TOOL_CALLS]
     with subprocess.Popen(
-        [OUTCROP, "mcp", "--model", "offline"], cwd=folder, env={**os.environ, **environment},
+        [installed.OUTCROP, "mcp", "--model", "offline"], cwd=folder, env={**os.environ, **environment},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     ) as server:  # fmt: skip
         assert server.stdin
@@ -120,10 +119,8 @@ def asked_over_mcp(folder: Path, environment: dict[str, str]) -> None:
 
 
 def talked(folder: Path, environment: dict[str, str]) -> None:
-    done = subprocess.run(
-        [OUTCROP, "chat", "--model", "offline"], cwd=folder, env={**os.environ, **environment},
-        input="which files are there?\nmean of Au_ppm in assays.csv\n", capture_output=True, text=True, timeout=150,
-    )  # fmt: skip
+    said = "which files are there?\nmean of Au_ppm in assays.csv\n"
+    done = installed.outcrop(folder, "chat", "--model", "offline", input=said, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
 
 
@@ -251,7 +248,7 @@ def test_a_command_with_an_sdk_of_its_own_joins_in(tmp_path: Path) -> None:
 def test_what_is_interrupted_is_told_as_cancelled(tmp_path: Path) -> None:
     with Collector() as collector:
         environment = {**os.environ, **collector.environment()}
-        command = [OUTCROP, "dispatch", "--grace", "0.5", "--", "sleep", "60"]
+        command = [installed.OUTCROP, "dispatch", "--grace", "0.5", "--", "sleep", "60"]
         process = subprocess.Popen(
             command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from installed import OUTCROP, outcrop
 from rich.cells import cell_len
 
-OUTCROP = Path(sys.executable).parent / "outcrop"
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SHOW_CURSOR, HIDE_CURSOR = "\x1b[?25h", "\x1b[?25l"
 HOSTILE = """
@@ -89,22 +89,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("dispatch", "--", sys.executable, "hostile.py"),
         ("batch", "jobs.jsonl", "--model", "offline"),
     ):
-        subprocess.run([OUTCROP, *command], cwd=folder, capture_output=True, check=False, timeout=150)
+        outcrop(folder, *command)
     return folder
 
 
 def names(folder: Path) -> dict[str, str]:
     """The run of each kind."""
-    listed = json.loads(subprocess.check_output([OUTCROP, "runs", "--json"], cwd=folder))
+    listed = json.loads(outcrop(folder, "runs", "--json").stdout)
     return {kind: next(one["run_id"] for one in listed if one["kind"] == kind) for kind in ("run", "pool", "batch")}
 
 
 def piped(folder: Path, *arguments: str, **environment: str) -> str:
-    done = subprocess.run(
-        [OUTCROP, *arguments], cwd=folder, env={**os.environ, **environment}, capture_output=True, timeout=150
-    )
+    done = outcrop(folder, *arguments, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
-    return done.stdout.decode()
+    return done.stdout
 
 
 def test_a_run_is_shown_as_a_tree_with_all_that_matters(made: Path) -> None:

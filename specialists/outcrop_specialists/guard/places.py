@@ -40,9 +40,12 @@ ALLOWED_PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "POLARS_MAX_THREADS", "NUMEXPR_
 
 
 def allowed_environment() -> dict[str, str]:
-    """The part of our environment that is passed on, with a PATH and a language in any case."""
+    """The part of our environment that is passed on, with a PATH and a language in any case.
+
+    Specialists share the processors: unless asked to, a thread of scikit-learn that waits for another does not spin.
+    """
     kept = {name: value for name, value in os.environ.items() if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **kept}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_WAIT_POLICY": "PASSIVE", **kept}
 
 
 @cache
