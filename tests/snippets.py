@@ -108,7 +108,7 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def write_tables(work: Path, *, has_assays: bool) -> None:
-    """The folder that a page is tried in: examples, scripts, the table of the first page, and others where it says so."""
+    """The folder that a page is tried in: examples, scripts, the table of the first page; others where it says so."""
     work.mkdir()
     for name in ("examples", "scripts"):
         shutil.copytree(ROOT / name, work / name, ignore=shutil.ignore_patterns("__pycache__"))
