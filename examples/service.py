@@ -1,6 +1,6 @@
 """A small web service on an Outcrop pool: jobs in, progress as server-sent events, outcomes out.
 
-    pip install outcrop fastapi uvicorn
+    pip install . fastapi            in the checkout
     EXAMPLE_WORKSPACE=folder-with-data uvicorn --app-dir examples --timeout-graceful-shutdown 30 service:app
 
     POST   /jobs               {"specialist": "analytics", "objective": "summarise Au", "data": ["assays.csv"]}

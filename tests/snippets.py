@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = ("sh", "python")
+OF_ASSAYS = ("batch.md", "embed.md")
+"""Pages that say of `assays.csv` and `assays/` that they stand for what the reader has."""
 TRIED = (*RUN, "toml", "json", "jsonl")
 _BLOCK = re.compile(
     r"(?P<marks>(?:^[ ]*<!--[^>]*-->\n+)*)"
@@ -95,7 +97,7 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     work, programs = folder / "work", folder / "programs"
     programs.mkdir(parents=True)
     program = program_of(snippets_of(page), programs)
-    write_tables(work)
+    write_tables(work, has_assays=page.name in OF_ASSAYS)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OUTCROP_", "PYTEST"))}
     environment["BROWSER"] = "true"  # what is to be opened in a browser is opened in none
     environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
@@ -105,14 +107,16 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def write_tables(work: Path) -> None:
-    """The folder that a page is tried in: examples, scripts, and tables that anyone may make."""
+def write_tables(work: Path, *, has_assays: bool) -> None:
+    """The folder that a page is tried in: examples, scripts, the table of the first page; others where it says so."""
     work.mkdir()
     for name in ("examples", "scripts"):
         shutil.copytree(ROOT / name, work / name, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run([sys.executable, ROOT / "scripts" / "write_wines.py", work / "wines.csv"], check=True)
     (work / "data").mkdir()
     shutil.copy(work / "wines.csv", work / "data")
+    if not has_assays:
+        return
     rows = [_assay(number) for number in range(60)]
     (work / "assays.csv").write_text("sample,hole,from,to,Au_ppm,Cu_ppm\n" + "".join(rows), "utf-8")
     folder = work / "assays"

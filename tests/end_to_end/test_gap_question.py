@@ -49,8 +49,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**own, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_CONFIG_FILE": "/dev/null", "TERM": "dumb"}
 
 
-def answered(workspace: Path, environment: dict[str, str], answer: str) -> tuple[dict[str, object], str]:
-    """The outcome, and what the terminal showed, where the question is answered so."""
+def answered(
+    workspace: Path, environment: dict[str, str], answer: str, *, before: str = ""
+) -> tuple[dict[str, object], str]:
+    """The outcome, and what the terminal showed, where the question is answered so, and this was typed before."""
     (workspace / "specialist.py").write_text(SPECIALIST)
     ours, theirs = pty.openpty()
     command = [OUTCROP, "dispatch", "--json", "--", sys.executable, "specialist.py"]
@@ -58,6 +60,7 @@ def answered(workspace: Path, environment: dict[str, str], answer: str) -> tuple
         command, cwd=workspace, env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, text=True
     )
     os.close(theirs)
+    os.write(ours, before.encode())
     shown, is_answered = "", False
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and select.select([ours], [], [], 60)[0]:
@@ -87,6 +90,12 @@ def test_yes_installs_and_the_work_goes_on(workspace: Path, environment: dict[st
 def test_anything_else_is_no(workspace: Path, environment: dict[str, str], answer: str) -> None:
     outcome, _ = answered(workspace, environment, answer)
     assert outcome["status"] == "capability_gap"
+    assert "the user said no" in str(outcome["warnings"])
+
+
+def test_what_was_typed_before_the_question_is_no_answer_to_it(workspace: Path, environment: dict[str, str]) -> None:
+    outcome, shown = answered(workspace, environment, "n\n", before="y\nyes\n")
+    assert "Install it? [y/N] " in shown
     assert "the user said no" in str(outcome["warnings"])
 
 

@@ -93,6 +93,8 @@ TOOL_CALLS = [
     ("summarize", {"path": "assays.csv", "columns": ["SECRETNAME"]}),
     ("dispatch", {"specialist": "analytics", "objective": "mean of Au_ppm", "data": ["assays.csv"]}),
     ("run_research", {"objective": "mean of Au_ppm", "data": ["assays.csv"]}),
+    ("run_research", {"objective": "mean of Au_ppm", "data": ["SECRETNAME.csv"]}),
+    ("list_runs", {}),
 ]
 
 
@@ -134,8 +136,11 @@ def test_all_that_one_server_or_one_chat_does_is_one_tree_too(tmp_path: Path, se
     assert len({span.trace for span in told.spans}) == 1
     beneath = [span.name for span in told.spans if span.parent == root.id]
     if serve is asked_over_mcp:
-        wanted = ["execute_tool summarize"] * 2 + ["invoke_agent analytics", "invoke_workflow outcrop"]
-        assert sorted(beneath) == wanted
+        assert sorted(beneath) == sorted(f"execute_tool {name}" for name, _ in TOOL_CALLS)
+        run = of(told, "invoke_workflow outcrop")[1]
+        assert parent_of(told, run).name == "execute_tool run_research"
+        assert {parent_of(told, span).name for span in of(told, "invoke_agent analytics")} == {"execute_tool dispatch"}
+        assert [span.is_error for span in of(told, "execute_tool run_research")] == [False, True]
         assert [span.is_error for span in of(told, "execute_tool summarize") if span.parent == root.id] == [False, True]
     else:
         assert {"chat offline", "execute_tool list_files", "execute_tool research"} == set(beneath)

@@ -415,6 +415,21 @@ async def test_two_dispatches_with_the_same_gap_ask_and_install_once(workspace: 
     assert len(record_in(workspace).events("gap")) == 2
 
 
+@pytest.mark.parametrize("again", ["Tinypack", "tinypack>=0.1", "TINYPACK ==1.0"])
+async def test_a_no_holds_however_the_package_is_spelt(workspace: Path, again: str) -> None:
+    asked: list[str] = []
+
+    def no(question: GapQuestion) -> bool:
+        asked.append(question.requirement)
+        return False
+
+    model = ScriptedModel([lacking(), lacking(again), lacking("other")])
+    async with Pool(workers=1, model=model, workspace=workspace, on_gap=no) as pool:
+        outcomes = [await pool.dispatch("analytics", f"read {name}") for name in "abc"]
+    assert asked == ["tinypack", "other"]
+    assert all("the user said no" in outcome.warnings[0] for outcome in outcomes)
+
+
 async def test_cancelling_while_the_user_is_asked_ends_the_work(workspace: Path) -> None:
     asked = asyncio.Event()
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from servers.messages_api import Fault
+from servers.otlp import Collector
 from servers.turns import answer, call
 
 from outcrop import Pool, Run, ScriptedModel
@@ -25,6 +27,7 @@ from outcrop.batch import Batch
 from outcrop.launching.nursery import NurseryLauncher
 from outcrop.models.scripted import turn
 from outcrop.settings import Settings
+from outcrop.telemetry import open_telemetry
 from outcrop.telemetry.content import messages_in
 from outcrop.telemetry.tools import span_of
 from outcrop_schemas import limits
@@ -247,3 +250,40 @@ def test_where_it_is_off_nothing_of_it_is_loaded(workspace: Path) -> None:
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["success", "[]"]
+
+
+class Slow(Collector):
+    """A collector that takes nothing until it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.may = threading.Event(), threading.Event()
+
+    def take(self, path: str, body: bytes) -> None:
+        self.asked.set()
+        self.may.wait(60)
+        super().take(path, body)
+
+
+async def test_spans_that_did_not_fit_the_queue_are_counted_among_the_lost(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Slow() as collector:
+        for name, value in collector.environment(OTEL_METRICS_EXPORTER="none").items():
+            monkeypatch.setenv(name, value)
+        for name in ("OTEL_BSP_MAX_QUEUE_SIZE", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"):
+            monkeypatch.setenv(name, "10")
+        telemetry = open_telemetry(Settings(telemetry=True))
+        spans = telemetry.of_run("run")
+        for _ in range(10):
+            with spans.tool("first", "", {}):
+                pass
+        assert await asyncio.to_thread(collector.asked.wait, 60)
+        for _ in range(50):
+            with spans.tool("while it waits", "", {}):
+                pass
+        collector.may.set()
+        await telemetry.close()
+    assert 10 <= len(collector.spans) < 60
+    [warning] = [record.message for record in caplog.records if "telemetry was lost" in record.message]
+    assert f"({60 - len(collector.spans)} spans)" in warning

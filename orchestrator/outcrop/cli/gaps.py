@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
+import termios
 
 from outcrop.cli.output import one_line
 from outcrop.gaps.deciding import GapQuestion, OnGap
@@ -19,6 +21,7 @@ def asker() -> OnGap | None:
 
 
 async def _ask(question: GapQuestion) -> bool:
+    _forget_what_was_typed()
     sys.stderr.write(words(question))
     sys.stderr.flush()
     return (await _line()).strip().lower() in _YES
@@ -35,6 +38,13 @@ def words(question: GapQuestion) -> str:
         "Install it? [y/N] ",
     ]
     return "\n".join(line for line in told if line)
+
+
+def _forget_what_was_typed() -> None:
+    """Only what is typed at the sight of the question answers it: a line from before was meant for something else."""
+    with contextlib.suppress(termios.error):
+        # The terminal is gone: then the line that is read next is empty, which is no yes.
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 async def _line() -> str:

@@ -58,7 +58,7 @@ class Decision:
 
 
 class Gaps:
-    """Decides about the gaps of one run and has packages installed; each package is asked for once."""
+    """Decides about the gaps of one run and has packages installed; after a no a package is not asked for again."""
 
     def __init__(
         self,
@@ -75,6 +75,7 @@ class Gaps:
         self._on_gap, self._is_local = on_gap, is_local
         self._one_at_a_time = asyncio.Lock()
         self._decided: dict[str, Decision] = {}
+        self._said_no: dict[str, Decision] = {}
         self._ended_for: dict[str, str] = {}
 
     def folders(self) -> list[Path]:
@@ -109,7 +110,9 @@ class Gaps:
             return _refused(f"{requirement} is installed, and the work still lacks it")
         if len(before) >= limits.GAP_ROUNDS:
             return _refused(f"{requirement} is missing too: the work was taken up again {len(before)} times already")
-        decision = self._decided.get(str(requirement)) or await self._settled(requirement, outcome)
+        # A no is about the package, however it is spelt and whatever its version: nobody is asked until they say yes.
+        said_no = self._said_no.get(requirement.key)
+        decision = said_no or self._decided.get(str(requirement)) or await self._settled(requirement, outcome)
         self._decided[str(requirement)] = decision
         self._ended_for[outcome.dispatch_id] = str(requirement)
         return decision
@@ -122,7 +125,9 @@ class Gaps:
                 f'`allow = ["pip:{requirement.name}"]` under [gaps] in outcrop.toml does'
             )
         if bounded is None:
-            return Decision(by, told=f"{requirement} is missing and was not installed: the user said no")
+            refused = Decision(by, told=f"{requirement} is missing and was not installed: the user said no")
+            self._said_no[requirement.key] = refused
+            return refused
         try:
             return Decision(by, await self._packages.install(bounded, self._logs / f"{outcome.dispatch_id}.log"))
         except PackageError as error:

@@ -24,7 +24,6 @@ from outcrop.ledger import check_prices
 from outcrop.mcp_server import answers, past
 from outcrop.mcp_server.catalogue import (
     CALL,
-    RUNS,
     CallArguments,
     Catalogue,
     DispatchArguments,
@@ -48,7 +47,7 @@ from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.tools.argument_kinds import paths_in
-from outcrop_specialists.tools.registry import get_tool
+from outcrop_specialists.tools.registry import NAMES, get_tool
 
 KIND = "mcp"
 _PLAYER = "analytics"
@@ -116,17 +115,23 @@ class Host:
             return await self._under_way.follow(self._done(name, arguments, asked, watcher))
 
     async def _done(self, name: str, arguments: Mapping[str, Any], asked: BaseModel, watcher: Watcher) -> BaseModel:
+        if name in NAMES:
+            return await self._tool(name, arguments, watcher)
+        # The server's own run begins with the first tool of a specialist, and until then has no id.
+        spans = self.shared.telemetry.of_run(self._desk.folder.run_id if self._desk else "")
+        with spans.tool(name, "", arguments):
+            return await self._own(asked, watcher)
+
+    async def _own(self, asked: BaseModel, watcher: Watcher) -> BaseModel:
         if isinstance(asked, ResearchArguments):
             return await self._research(asked, watcher)
         if isinstance(asked, DispatchArguments):
             return await self._dispatch(asked, watcher)
         if isinstance(asked, FindArguments):
             return await self._found(asked)
-        if name == RUNS:
-            return await self.shared.hands.do(past.listed, self.workspace)
         if isinstance(asked, RunArguments):
             return await self.shared.hands.do(past.shown, self.workspace, asked.run)
-        return await self._tool(name, arguments, watcher)
+        return await self.shared.hands.do(past.listed, self.workspace)
 
     async def _tool(self, name: str, arguments: Mapping[str, Any], watcher: Watcher) -> answers.ToolAnswer:
         desk = await self._open_desk()

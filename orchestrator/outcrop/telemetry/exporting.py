@@ -27,7 +27,7 @@ from opentelemetry.sdk.metrics.export import (  # type: ignore[import-not-found,
 )
 from opentelemetry.sdk.resources import Resource  # type: ignore[import-not-found,unused-ignore]
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider  # type: ignore[import-not-found,unused-ignore]
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter, SpanExportResult  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExportResult  # type: ignore[import-not-found,unused-ignore]
 
 from outcrop_schemas import limits
 from outcrop_schemas.errors import UsageError
@@ -47,8 +47,9 @@ class Exporting:
         try:
             resource = Resource.create(_about_us())
             self.tracer_provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-            if spans := _span_exporter(self._lost):
-                self.tracer_provider.add_span_processor(BatchSpanProcessor(spans))
+            self._spans = _span_processor()
+            if self._spans:
+                self.tracer_provider.add_span_processor(self._spans)
             metrics = _metric_exporter(self._lost)
             readers = [PeriodicExportingMetricReader(metrics)] if metrics else []
             self.meter_provider = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
@@ -64,6 +65,8 @@ class Exporting:
             await asyncio.wait_for(done.wait(), limits.TELEMETRY_FLUSH_SECONDS)
         except TimeoutError:
             self._lost.setdefault("what was not sent in time", 1)
+        if isinstance(self._spans, _CountedSpans) and (lost := self._spans.lost):
+            self._lost["spans"] = lost
         if self._lost:
             where = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "the default endpoint of OTLP/HTTP")
             what = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in self._lost.items())
@@ -81,15 +84,33 @@ class Exporting:
 
 
 class _Spans(OTLPSpanExporter):
-    """Counts what is lost."""
+    """Counts what the collector took."""
 
-    lost: dict[str, int]
+    taken = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         result = super().export(spans)
-        if result is not SpanExportResult.SUCCESS:
-            self.lost["spans"] = self.lost.get("spans", 0) + len(spans)
+        if result is SpanExportResult.SUCCESS:
+            self.taken += len(spans)
         return result
+
+
+class _CountedSpans(BatchSpanProcessor):
+    """Knows what was lost, wherever that was: the SDK drops what does not fit its queue, and tells nobody how many."""
+
+    def __init__(self, exporter: _Spans) -> None:
+        super().__init__(exporter)
+        self._spans, self._ended, self._lock = exporter, 0, threading.Lock()
+
+    def on_end(self, span: ReadableSpan) -> None:
+        if span.context and span.context.trace_flags.sampled:
+            with self._lock:
+                self._ended += 1
+        super().on_end(span)
+
+    @property
+    def lost(self) -> int:
+        return self._ended - self._spans.taken
 
 
 class _Metrics(OTLPMetricExporter):
@@ -106,15 +127,13 @@ class _Metrics(OTLPMetricExporter):
         return result
 
 
-def _span_exporter(lost: dict[str, int]) -> SpanExporter | None:
+def _span_processor() -> BatchSpanProcessor | None:
     kind = _kind("OTEL_TRACES_EXPORTER")
     if kind == "otlp":
         _check_protocol("TRACES")
-        exporter = _Spans()
-        exporter.lost = lost
-        return exporter
+        return _CountedSpans(_Spans())
     # stdout is for the answer.
-    return ConsoleSpanExporter(out=sys.stderr) if kind == "console" else None
+    return BatchSpanProcessor(ConsoleSpanExporter(out=sys.stderr)) if kind == "console" else None
 
 
 def _metric_exporter(lost: dict[str, int]) -> MetricExporter | None:

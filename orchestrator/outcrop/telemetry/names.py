@@ -39,8 +39,9 @@ def agent(name: str, agent_id: str, run_id: str) -> Attributes:
 
 
 def tool(name: str, call_id: str, run_id: str) -> Attributes:
-    own = {"gen_ai.tool.name": short(name), "gen_ai.tool.type": "function", CONVERSATION: run_id}
-    return {OPERATION: "execute_tool", **own, **({"gen_ai.tool.call.id": short(call_id)} if call_id else {})}
+    own = {"gen_ai.tool.name": short(name), "gen_ai.tool.type": "function"}
+    ids = {CONVERSATION: run_id, "gen_ai.tool.call.id": short(call_id)}
+    return {OPERATION: "execute_tool", **own, **{key: value for key, value in ids.items() if value}}
 
 
 def chat(agent_id: str, model: object, run_id: str) -> Attributes:

@@ -30,5 +30,6 @@ def add(commands: Commands) -> None:
         nargs="?",
         const="",
         metavar="CHAT",
-        help="go on with an earlier conversation: its id or the beginning of it (default: the last one)",
+        help="go on with an earlier conversation: its id or the beginning of it (default: the last one); "
+        "a MESSAGE stands before this",
     )
