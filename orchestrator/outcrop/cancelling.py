@@ -39,7 +39,9 @@ def ask_to_cancel(run: RunRecord, name: str) -> str:
 
     Raises UnknownNameError, NotUnderWayError where there is nothing left to cancel, WorkspaceError.
     """
-    ids = [entry.id for entry in run.records.entries if entry.type == "start"] + [entry.id for entry in run.waiting]
+    begun = [entry.id for entry in run.records.entries if entry.type == "start"]
+    # Also those that waited when the orchestrator ended: they are known, and there is nothing left to cancel.
+    ids = begun + [entry.id for entry in run.records.waiting()]
     matching = [each for each in ids if each.startswith(name)] if name else []
     if len(matching) != 1:
         raise UnknownNameError("dispatch", name, matching[:20], ids[-20:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -218,13 +218,10 @@ class Desk:
         Where its node was lost, and the settings allow it, it is done again by a dispatch of its own; so it is where a
         package that it lacked was installed.
         """
-        call = partial(self.call_tool, timeout=order.timeout_seconds)
-        order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
-        if order.needs_model:
-            # Before its own time begins: a server may take long to start.
-            order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
+        is_prepared = False
         while True:
-            work, outcome = await self._done(order)
+            work, order, outcome = await self._done(order, is_prepared=is_prepared)
+            is_prepared = True
             if work.installed:
                 order = resumed(order, outcome, work.installed)
                 continue
@@ -232,22 +229,34 @@ class Desk:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))
 
-    async def _done(self, order: Order) -> tuple[DispatchWork, Outcome]:
-        """The work of one dispatch and what came of it. Cancelled by its id while it waits, it needs no place."""
+    async def _done(self, order: Order, *, is_prepared: bool) -> tuple[DispatchWork, Order, Outcome]:
+        """The work of one dispatch, its order when that was prepared, and what came of it. Cancelled by its id while it
+        waits, it needs no place."""
         self._count += 1
         waiting = Waiting(new_dispatch_id(self._count))
         watcher = both(self.watcher, harmless(order.watcher))
-        with self._requests.heard_for(waiting), ExitStack() as stack:
-            if self.shared.places.locked():
-                stack.enter_context(self._queue.told(waiting, order, watcher))
+        with self._requests.heard_for(waiting), ExitStack() as told:
+            if is_told := self.shared.places.locked():
+                told.enter_context(self._queue.told(waiting, order, watcher))
+            if not is_prepared:
+                order = await self._prepared(order, waiting)
+            if not is_told and self.shared.places.locked():
+                told.enter_context(self._queue.told(waiting, order, watcher))
             async with self.shared.place(self.spans, order.until, waiting) as on_launched:
-                if order.until is not None:
-                    left = max(_LEAST_SECONDS, order.until - time.monotonic())
-                    order = replace(order, timeout_seconds=min(order.timeout_seconds, left))
+                timed = replace(order, timeout_seconds=_left(order.timeout_seconds, order.until))
                 services = replace(self._services, watcher=watcher)
-                work = DispatchWork(order, waiting.dispatch_id, services, on_launched)
+                work = DispatchWork(timed, waiting.dispatch_id, services, on_launched)
                 waiting.begins(work)
-                return work, await see_through(work)
+                return work, order, await see_through(work)
+
+    async def _prepared(self, order: Order, waiting: Waiting) -> Order:
+        """With what it has attached and what outside servers offer it, neither of which counts as its own time."""
+        call = partial(self.call_tool, timeout=order.timeout_seconds, until=order.until, waiting=waiting)
+        order = replace(order, attached=await read_attachments(call, self.folder, order.attach, order.specialist))
+        if order.needs_model and not waiting.is_cancelled:
+            # A server may take long to start.
+            order = replace(order, outside=await self.outside.offered(order.specialist, order.require))
+        return order
 
     async def call_tool(
         self,
@@ -256,9 +265,13 @@ class Desk:
         reader: str = LEAD_HANDS,
         timeout: float = limits.DISPATCH_SECONDS,
         window: WindowSettings | None = None,
+        until: float | None = None,
+        waiting: Waiting | None = None,
     ) -> Outcome:
         """Have one tool run at once in a process of its own, without an agent; not a dispatch in the journal. The
-        answer is for `window`, or that of `reader`. Such a tool only reads: where its node is lost it is run again."""
+        answer is for `window`, or that of `reader`. Such a tool only reads: where its node is lost it is run again.
+        Where a dispatch is `waiting` for it, it ends when that is cancelled; raises PoolBusyError where there is no
+        place by that one's time."""
         order = Order(
             reader,
             f"call {tool}",
@@ -268,9 +281,11 @@ class Desk:
             timeout_seconds=timeout,
         )
         while True:
-            async with self.shared.place(self.spans) as on_launched:
-                work = DispatchWork(order, new_dispatch_id(0), self._services, on_launched)
-                outcome = await see_through(work)
+            async with self.shared.place(self.spans, until, waiting) as on_launched:
+                timed = replace(order, timeout_seconds=_left(timeout, until))
+                work = DispatchWork(timed, new_dispatch_id(0), self._services, on_launched)
+                with waiting.prepared_by(work) if waiting else nullcontext():
+                    outcome = await see_through(work)
             if not work.is_lost or len(order.lost) + 1 >= limits.LOST_NODES:
                 return outcome
             order = replace(order, lost=(*order.lost, outcome.dispatch_id))
@@ -278,6 +293,11 @@ class Desk:
     async def note(self, kind: str, body: Mapping[str, Any]) -> Entry:
         """Record an event; its place in the journal. Raises JournalError."""
         return await self.journal.append("event", self.folder.run_id, {"kind": kind, **body})
+
+
+def _left(timeout: float, until: float | None) -> float:
+    """The time limit of what begins now and must not end after `until`."""
+    return timeout if until is None else min(timeout, max(_LEAST_SECONDS, until - time.monotonic()))
 
 
 def _told(isolation: IsolationSet) -> dict[str, Any]:

@@ -166,4 +166,9 @@ def _notices(records: Records, seen: Sequence[str] = (), unwritten: int = 0) -> 
             f"{interrupted} dispatch{'es were' if interrupted > 1 else ' was'} in flight when the orchestrator ended; "
             f"{'they are' if interrupted > 1 else 'it is'} recorded as interrupted"
         )
+    if waited := len(records.waiting()):
+        found.append(
+            f"{waited} dispatch{'es' if waited > 1 else ''} waited for a place when the orchestrator ended; nothing "
+            f"was started for {'them' if waited > 1 else 'it'}"
+        )
     return found

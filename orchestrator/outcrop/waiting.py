@@ -32,6 +32,7 @@ class Waiting:
         self._because: str | None = None
         self._wait: asyncio.Timeout | None = None
         self._work: DispatchWork | None = None
+        self._has_begun = False
 
     @property
     def is_cancelled(self) -> bool:
@@ -39,14 +40,14 @@ class Waiting:
 
     @property
     def has_begun(self) -> bool:
-        return self._work is not None
+        return self._has_begun
 
     def cancel(self, because: str) -> None:
         """Wait no longer, or end the work."""
         self._because = self._because or because
         if self._work:
             self._work.cancel(because)
-        elif self._wait:
+        elif self._wait and not self._wait.expired():
             self._wait.reschedule(asyncio.get_running_loop().time())
 
     @contextmanager
@@ -60,8 +61,21 @@ class Waiting:
         finally:
             self._wait = None
 
+    @contextmanager
+    def prepared_by(self, work: DispatchWork) -> Iterator[None]:
+        """Meanwhile this is done for it, such as reading what is attached, which ends when it is cancelled."""
+        self._take(work)
+        try:
+            yield
+        finally:
+            self._work = None
+
     def begins(self, work: DispatchWork) -> None:
         """It has its place; work that was cancelled before launches nothing."""
+        self._has_begun = True
+        self._take(work)
+
+    def _take(self, work: DispatchWork) -> None:
         self._work = work
         if self._because:
             work.cancel(self._because)

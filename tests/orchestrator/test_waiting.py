@@ -21,6 +21,7 @@ from outcrop.records import LEAVES, WAITS
 from outcrop.recovery import RunRecord, open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
+from outcrop.waiting import Waiting
 from outcrop_schemas.errors import PoolBusyError, UnknownNameError
 from outcrop_schemas.messages import ModelRequest, ModelResponse
 
@@ -156,6 +157,122 @@ async def test_one_that_left_cannot_be_cancelled(workspace: Path, program: Progr
             ask_to_cancel(open_run(folder), left.dispatch_id)
         for task in (waits, slow):
             task.cancel()
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from outcrop import Pool
+from outcrop.events import DispatchStarted, DispatchWaiting
+
+async def main():
+    told = asyncio.Queue()
+    async with Pool(workers=1, workspace=sys.argv[1], watcher=told.put_nowait) as pool:
+        works = [asyncio.create_task(pool.dispatch("mine", name, command=sys.argv[2:])) for name in "abc"]
+        kinds = []
+        while kinds.count(DispatchWaiting) < 2 or DispatchStarted not in kinds:
+            kinds.append(type(await told.get()))
+        await pool._open_desk().note("test", {})
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+def test_of_those_that_waited_when_the_orchestrator_was_killed_is_told(workspace: Path, program: Program) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, workspace, *program(SLOW)], timeout=60, check=False)
+    assert killed.returncode < 0
+    shown = outcrop(workspace, "show", "last")
+    told = "2 dispatches waited for a place when the orchestrator ended; nothing was started for them"
+    assert told in " ".join(shown.stderr.split())
+    document = json.loads(outcrop(workspace, "show", "last", "--json").stdout)
+    assert "waiting" not in document
+    assert told in document["notices"]
+    gone = outcrop(workspace, "cancel", "last", "d0003")
+    assert gone.returncode == 1
+    assert "its orchestrator is gone" in gone.stderr
+    page = Path(outcrop(workspace, "report", "last").stdout.strip()).read_text()
+    assert told in page
+
+
+async def test_one_whose_attached_files_wait_for_a_place_is_cancelled_by_its_id_and_nothing_is_launched(
+    workspace: Path, program: Program
+) -> None:
+    (workspace / "t.csv").write_text("a,b\n1,2\n")
+    told = Told()
+    async with Pool(workers=1, workspace=workspace, watcher=told.take) as pool:
+        folder = pool.run_folder
+        slow = asyncio.create_task(pool.dispatch("mine", "long", command=program(SLOW), grace=0.1))
+        await told.wait_for(DispatchStarted)
+        waits = asyncio.create_task(pool.dispatch("mine", "reads", command=program("complete()"), attach=["t.csv"]))
+        dispatch_id = (await told.wait_for(DispatchWaiting)).dispatch_id
+        await recorded(pool)
+        assert [entry.id for entry in open_run(folder).waiting] == [dispatch_id]
+        assert ask_to_cancel(open_run(folder), dispatch_id) == dispatch_id
+        outcome = await asyncio.wait_for(waits, 30)
+        assert (outcome.dispatch_id, outcome.status, outcome.launch) == (dispatch_id, "cancelled", None)
+        assert not slow.done()
+        slow.cancel()
+    run = open_run(folder)
+    assert [of(run, kind, dispatch_id) for kind in (WAITS, "start", "end", LEAVES)] == [1, 1, 1, 0]
+
+
+async def test_the_time_that_attached_files_wait_for_a_place_counts_for_the_deadline(
+    workspace: Path, program: Program
+) -> None:
+    (workspace / "t.csv").write_text("a,b\n1,2\n")
+    told = Told()
+    async with Pool(workers=1, workspace=workspace, watcher=told.take) as pool:
+        slow = asyncio.create_task(pool.dispatch("mine", "long", command=program(SLOW), grace=0.1))
+        await told.wait_for(DispatchStarted)
+        reads = pool.dispatch("mine", "reads", command=program("complete()"), attach=["t.csv"], deadline=0.2)
+        with pytest.raises(PoolBusyError):
+            await asyncio.wait_for(reads, 30)
+        await told.wait_for(DispatchLeft)
+        assert not slow.done()
+        slow.cancel()
+
+
+async def test_one_that_attaches_files_and_finds_a_place_is_told_of_once(workspace: Path, program: Program) -> None:
+    (workspace / "t.csv").write_text("a,b\n1,2\n")
+    told = Told()
+    async with Pool(workers=1, workspace=workspace, watcher=told.take) as pool:
+        free = await pool.dispatch("mine", "alone", command=program("complete()"), attach=["t.csv"])
+        both = await asyncio.gather(
+            *(pool.dispatch("mine", n, command=program("complete()"), attach=["t.csv"]) for n in "ab")
+        )
+        folder = pool.run_folder
+    assert {outcome.status for outcome in (free, *both)} == {"success"}
+    waited = [event.dispatch_id for event in told.events if isinstance(event, DispatchWaiting)]
+    assert sorted(waited) == sorted(outcome.dispatch_id for outcome in both)
+    assert all(of(open_run(folder), LEAVES, each) == 0 for each in waited)
+
+
+@pytest.mark.parametrize("ends_by", ["being cancelled", "its deadline"])
+async def test_one_that_is_ending_already_can_be_cancelled(ends_by: str) -> None:
+    """Between the end of waiting and the moment its task learns of it."""
+    waiting, loop = Waiting("d0001-0"), asyncio.get_running_loop()
+    failed: list[dict[str, Any]] = []
+    loop.set_exception_handler(lambda _, context: failed.append(context))
+
+    async def waits() -> None:
+        async with asyncio.timeout(0.01) as wait:
+            with waiting.within(wait):
+                if ends_by == "being cancelled":
+                    loop.call_soon(waiting.cancel, "first")
+
+                def again() -> None:
+                    if wait.expired():
+                        waiting.cancel("again")
+                    else:
+                        loop.call_soon(again)
+
+                loop.call_soon(again)
+                await asyncio.Semaphore(0).acquire()
+
+    with pytest.raises(TimeoutError):
+        await waits()
+    assert waiting.is_cancelled
+    assert failed == []
 
 
 class Gated:

@@ -13,7 +13,7 @@ from outcrop.report.dispatches import RUNNING
 from outcrop.report.jobs import JobFact, job_fact
 from outcrop.runs import RunFolder
 from outcrop.ui.counting import with_objective
-from outcrop.ui.earlier import INTERRUPTED
+from outcrop.ui.earlier import INTERRUPTED, statuses_meant
 from outcrop.ui.feed import Part
 from outcrop.ui.follow import Follower
 from outcrop.ui.pages import Html, Pages
@@ -62,8 +62,7 @@ def job_rows(folder: RunFolder, follower: Follower, asked: Asked) -> JobRows:
     """One page of a journal that was read. Raises JournalError."""
     left = RUNNING if is_held(folder.journal) else INTERRUPTED
     jobs = follower.jobs
-    # Those without an end are told as the one or the other.
-    statuses = None if not asked.status else {asked.status, RUNNING} if asked.status == left else {asked.status}
+    statuses = statuses_meant(asked.status, left)
     finder = _Finder(folder, follower, left, asked.words.casefold().split())
     if asked.is_before:
         until = min(asked.number, len(jobs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from outcrop.report.dispatches import RUNNING, WAITING
 from outcrop.ui.follow import Follower
 from outcrop.ui.places import Pair
 from outcrop_schemas import limits
+from outcrop_schemas.outcome import STATUSES
 
 INTERRUPTED = "interrupted"
 
@@ -44,9 +45,11 @@ def earlier(follower: Follower, before: int | None, status: str | None, words: s
         return _waiting(follower, words.casefold().split())
     rows: list[Row] = []
     unended = RUNNING if is_held(follower.path) else INTERRUPTED
+    statuses = statuses_meant(status or "", unended)
+    number = len(follower.dispatches) if before is None else before
     until = time.monotonic() + limits.UI_SEARCH_SECONDS
     wanted = words.casefold().split()
-    for pair in follower.dispatches.before(len(follower.dispatches) if before is None else before, status or None):
+    for pair in follower.dispatches.before(number, statuses):
         if len(rows) == limits.UI_DISPATCHES_PAGE:
             return Rows(rows, pair.number + 1)
         if wanted and time.monotonic() > until:
@@ -54,6 +57,13 @@ def earlier(follower: Follower, before: int | None, status: str | None, words: s
         if row := _row(follower, pair, wanted, unended):
             rows.append(row)
     return Rows(rows, None)
+
+
+def statuses_meant(status: str, unended: str) -> Collection[str] | None:
+    """The recorded statuses that one of the page means; None where all. What has no end is told as `unended`."""
+    if not status:
+        return None
+    return {status, RUNNING} if status == unended else {status}.intersection(STATUSES)
 
 
 def _waiting(follower: Follower, wanted: Sequence[str]) -> Rows:

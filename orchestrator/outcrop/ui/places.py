@@ -92,9 +92,9 @@ class Pairs:
         wanted = {*range(max(0, len(self) - most), len(self)), *self.bad, *list(self.open.values())[-most:]}
         return [self[number] for number in sorted(wanted)]
 
-    def before(self, number: int, status: str | None = None) -> Iterator[Pair]:
-        """Those before a number, the last first; of one status only (`running` while it goes on)."""
-        return self.among(range(min(number, len(self)) - 1, -1, -1), None if status is None else (status,))
+    def before(self, number: int, statuses: Collection[str] | None = None) -> Iterator[Pair]:
+        """Those before a number, the last first, that have one of these statuses."""
+        return self.among(range(min(number, len(self)) - 1, -1, -1), statuses)
 
     def among(self, numbers: Iterable[int], statuses: Collection[str] | None = None) -> Iterator[Pair]:
         """Those with these numbers that have one of these statuses (`running` while it goes on), in this order."""

@@ -157,6 +157,6 @@ def test_pairs_say_what_a_list_of_them_would(steps: list[tuple[int, str]]) -> No
     told = [[pair.start.at, pair.end.at if pair.end else None, pair.status] for pair in each]
     assert told == [[at, ended, status] for _, at, ended, status in model]
     assert pairs.open == running
-    assert [pair.number for pair in pairs.before(len(model), "failed")] == [
+    assert [pair.number for pair in pairs.before(len(model), {"failed"})] == [
         number for number in reversed(range(len(model))) if model[number][3] == "failed"
     ]

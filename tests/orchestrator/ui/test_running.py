@@ -222,6 +222,33 @@ def test_nothing_is_under_way_in_a_run_whose_orchestrator_is_gone(
         assert f">{left}, 1 under way<" in server.ask("").text
 
 
+@pytest.mark.parametrize("page", ["earlier", "jobs"])
+def test_what_has_no_end_is_found_by_the_status_that_it_is_told_with(server: Live, workspace: Path, page: str) -> None:
+    started = {"kind": STARTED, "job": "a", "line": 1, "run_id": "none"}
+    folder = made(
+        workspace,
+        kind="batch" if page == "jobs" else "pool",
+        pending=page == "earlier",
+        events=[started] if page == "jobs" else [],
+    )
+
+    def found(status: str) -> bool:
+        text = server.ask(f"run/{folder.run_id}/{page}?status={status}").text
+        assert ("under way" in text) <= (status == "running")
+        return "<tbody>" in text
+
+    assert [found(status) for status in ("interrupted", "running", "success", "nonsense")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    with folder.journal.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        again = [found(status) for status in ("interrupted", "running", "success", "nonsense")]
+    assert again == [False, True, False, False]
+
+
 async def test_what_is_logged_has_no_token(workspace: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = made(workspace, events=[{"kind": "answer"}], kind="pool")
     scope = {
