@@ -17,6 +17,7 @@ from outcrop_schemas.outcome import Outcome, RunOutcome
 # A record whose checksum is good may yet have another shape than ours: of another version, or made by hand.
 SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _BECAUSE = "the orchestrator ended before this dispatch did"
+_BY_RECOVERY = {("end", "interrupted"), ("event", "recovered")}
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ class RunRecord:
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         return [record.body for record in self.records.of("event", kind)]
+
+    @cached_property
+    def last_at(self) -> str:
+        """When its orchestrator wrote last; what a recovery wrote, maybe days after, is not of the run's time."""
+        entries = reversed(self.records.entries)
+        last = next((entry for entry in entries if (entry.type, entry.detail) not in _BY_RECOVERY), None)
+        return self.records.at(last).at if last else ""
 
     @cached_property
     def about(self) -> dict[str, Any]:

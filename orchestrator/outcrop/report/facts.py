@@ -139,14 +139,14 @@ def _objective(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatche
 
 
 def _seconds(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> float | None:
-    """How long it took; until now while it is under way, to its last record where nobody answered."""
+    """How long it took; until now while it is under way, to its orchestrator's last record where nobody answered."""
     if outcome:
         return outcome.duration_s
     if run.is_under_way and run.about:
         return seconds_between(moment(str(run.about.get("at", ""))), datetime.now(UTC))
     if not run.records or not run.about:
         return max((fact.begun + (fact.seconds or 0) for fact in dispatches.shown), default=None)
-    return seconds_between(moment(str(run.about.get("at", ""))), moment(run.records[-1].at))
+    return seconds_between(moment(str(run.about.get("at", ""))), moment(run.last_at))
 
 
 def _not_done(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) -> list[Told]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from made_runs import answer, made, outcome, record
 
-from outcrop.journal import Journal
+from outcrop.journal import Journal, encode
 from outcrop.recovery import open_run
 from outcrop.report.facts import RunFacts, facts_of
 from outcrop_schemas import limits
@@ -49,6 +49,21 @@ def test_a_run_that_was_killed_has_no_answer_and_its_dispatches_are_interrupted(
     assert found.dispatches.counts == {"success": 1, "interrupted": 2}
     assert any("in flight" in notice for notice in found.notices)
     assert [told.more for told in found.not_done] == [1]  # the same sentence of both
+
+
+def test_a_run_that_was_killed_took_until_its_last_record_however_late_it_is_opened(workspace: Path) -> None:
+    folder = made(workspace, [outcome(1)], pending=1)
+    with folder.journal.open("ab") as journal:
+        last = {"kind": "turn", "turn": 2}
+        journal.write(encode("event", 4, folder.run_id, "2026-01-01T00:00:30.000+00:00", last))
+    for _ in ("recovered", "opened again"):
+        found = facts_of(open_run(folder))
+        assert found.seconds == 30.0
+        assert [(fact.status, fact.begun, fact.seconds) for fact in found.dispatches.shown] == [
+            ("success", 1.0, 2.0),
+            ("interrupted", 1.0, 29.0),
+        ]
+        assert found.timeline.ticks[-1].label == "30 s"
 
 
 def test_a_run_under_way_shows_what_runs(workspace: Path) -> None:
