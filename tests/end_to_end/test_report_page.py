@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from browser import DESK, PHONE, chromium, opened, overflow, serious_faults
-from made_runs import made, outcome
+from made_runs import made, outcome, said
 
 from outcrop.recovery import open_run
 from outcrop.report.writing import write_report
@@ -254,6 +254,18 @@ def test_a_hostile_completion_changes_nothing_but_text(
             "javascript:alert(1).csv",
         ]
         assert serious_faults(page) == []
+
+
+def test_messages_of_a_chat_are_searched_and_counted(workspace: Path, browser: Browser) -> None:
+    turns = [
+        said(number, f"how much {metal}?") for number, metal in enumerate(("gold", "copper", "gold and silver"), 1)
+    ]
+    report = write_report(open_run(made(workspace, events=turns, kind="chat", objective=None)))
+    with opened(browser, report.as_uri()) as page:
+        assert page.locator("h1").inner_text() == "how much gold?"
+        page.get_by_label("Search").fill("gold")
+        assert shown(page, "#conversation article") == 2
+        assert page.locator("[aria-live]").inner_text() == "Shown: 2 of 3 messages"
 
 
 def test_a_run_of_ten_thousand_dispatches_is_a_page_like_any_other(workspace: Path, browser: Browser) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import answer, made, outcome, record
+from made_runs import answer, made, outcome, record, said
 
 from outcrop.journal import Journal, encode
 from outcrop.recovery import open_run
@@ -245,3 +245,23 @@ def test_a_file_of_the_same_size_with_other_bytes_is_said_to_have_changed(
     monkeypatch.setattr(limits, "REPORT_HASHED_BYTES", 7)
     again = facts(workspace, [outcome(1, artifacts=[recorded])], name="again")
     assert ("changed" in again.artifacts[0].note) is (kind == "plot")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [(["partial"], "partial"), (["success", "success"], "success"), (["success", "cancelled"], "partial")],
+)
+def test_a_chat_is_called_by_its_first_message_and_ends_as_its_answers_did(
+    workspace: Path, statuses: list[str], status: str
+) -> None:
+    turns = [said(number, f"message {number}", each) for number, each in enumerate(statuses, 1)]
+    found = facts(workspace, events=turns, kind="chat", objective=None)
+    assert (found.title, found.status) == ("message 1", status)
+
+
+def test_a_chat_longer_than_its_page_counts_all_of_its_answers(workspace: Path) -> None:
+    turns = [said(number, f"message {number}", "error" if number == 1 else "success") for number in range(1, 300)]
+    found = facts(workspace, events=turns, kind="chat", objective=None)
+    assert found.conversation is not None
+    assert len(found.conversation.turns) == limits.REPORT_TURNS
+    assert (found.title, found.status) == ("message 1", "partial")

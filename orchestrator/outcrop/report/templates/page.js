@@ -16,7 +16,7 @@
   // --- search and filters: whatever is on the page, also what is put there later
   const value = (id) => one(id)?.value ?? "";
   const counted = (shown, whole, word, more) => whole ? `${shown} of ${whole} ${whole === 1 ? word : more}` : "";
-  const words = { dispatch: "dispatches", file: "files", finding: "findings", job: "jobs", hypothesis: "hypotheses" };
+  const words = { dispatch: "dispatches", file: "files", finding: "findings", job: "jobs", hypothesis: "hypotheses", message: "messages" };
   const sift = () => {
     const query = value("query").trim().toLowerCase().split(/\s+/).filter(Boolean);
     const status = value("by-status"), specialist = value("by-specialist");
