@@ -326,7 +326,8 @@ def test_a_run_of_ten_thousand_dispatches_is_a_page_like_any_other(workspace: Pa
 def test_the_jobs_of_a_batch_fit_a_phone(workspace: Path, browser: Browser) -> None:
     def job(line: int, status: str) -> dict[str, Any]:
         told = {"status": status, "objective": "o" * 400, "duration_s": 1.0, "summary": "a word " * 90, "run_id": ""}
-        return {"kind": "job_end", "job": str(line), "line": line, "id": f"name {line}", "outcome": told}
+        name = "n" * 300 if line == 4 else f"name {line}"
+        return {"kind": "job_end", "job": str(line), "line": line, "id": name, "outcome": told}
 
     events = [job(line, "error" if line % 3 else "success") for line in range(30)]
     events.append({"kind": "bad_line", "line": 31, "reason": "no JSON"})
@@ -339,5 +340,8 @@ def test_the_jobs_of_a_batch_fit_a_phone(workspace: Path, browser: Browser) -> N
             assert page.locator("h1").inner_text() == "Batch: jobs.jsonl"
             assert shown(page, "#jobs a") == 1
             assert cut_off(page, "Jobs of this batch") == 0
+            assert page.locator("#jobs td").evaluate_all(
+                "(cells) => cells.every((cell) => cell.scrollWidth <= cell.clientWidth + 1)"
+            )
             assert overflow(page) == 0
             assert serious_faults(page) == []
