@@ -301,6 +301,17 @@ def test_on_paper_no_short_number_is_broken_in_two(workspace: Path, browser: Bro
         assert overflow(page) == 0
 
 
+def test_a_link_leads_to_a_dispatch_also_where_a_search_has_hidden_it(workspace: Path, browser: Browser) -> None:
+    outcomes = [outcome(1, "error", errors=["no such column"]), outcome(2)]
+    report = write_report(open_run(made(workspace, outcomes)))
+    with opened(browser, report.as_uri()) as page:
+        page.get_by_role("combobox", name="Status").select_option("success")
+        assert shown(page, "article.dispatch") == 1
+        page.locator("#undone a.who").click()
+        assert page.locator("article.dispatch:target").is_visible()
+        assert shown(page, "article.dispatch") == 2
+
+
 def test_messages_of_a_chat_are_searched_and_counted(workspace: Path, browser: Browser) -> None:
     turns = [
         said(number, f"how much {metal}?") for number, metal in enumerate(("gold", "copper", "gold and silver"), 1)

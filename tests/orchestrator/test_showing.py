@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from made_runs import record
+from made_runs import outcome, record
 
 from outcrop.cli.showing import tree_of
+from outcrop.report.writing import write_report
 
 
 def job(line: int, status: str) -> dict[str, Any]:
@@ -31,3 +32,17 @@ def test_a_batch_that_is_shown_whole_has_nothing_earlier(workspace: Path) -> Non
     texts = [child.text for child in tree_of(run, None).children]
     assert "1 (1 success)" in texts
     assert not any("earlier" in text for text in texts)
+
+
+def test_the_report_is_named_where_there_is_one(workspace: Path) -> None:
+    run = record(workspace)
+    assert not any(child.title == "Report" for child in tree_of(run, None).children)
+    report = write_report(run)
+    assert tree_of(run, None).children[-1].text == str(report)
+
+
+def test_nobody_knows_how_long_an_interrupted_dispatch_took(workspace: Path) -> None:
+    run = record(workspace, [outcome(1)], pending=1)
+    texts = [child.text for child in tree_of(run, None).children]
+    assert "d0001-0 analytics success, 2.0 s" in texts
+    assert "d9000-0 plotting interrupted" in texts

@@ -15,6 +15,7 @@ from outcrop.logbook import ToolCall, tool_calls
 from outcrop.records import Entry
 from outcrop.recovery import RunRecord
 from outcrop.report.jobs import job_facts
+from outcrop.report.links import REPORT
 from outcrop.text import shorten
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalError
@@ -48,6 +49,8 @@ def tree_of(run: RunRecord, spending: Mapping[str, Any] | None) -> Node:
     if spending and not run.answer:
         root.add("", "Spent on models").children = [Node(line) for line in spending_lines(spending)]
     root.add(str(run.folder.path), "Record")
+    if (report := run.folder.path / REPORT).is_file():
+        root.add(str(report), "Report")
     return root
 
 
@@ -88,7 +91,8 @@ def _dispatch(root: Node, run: RunRecord, start: Entry, outcome: Outcome | None,
     status = outcome.status if outcome else "running"
     said = [f"{_name(start.id)} {body['specialist']} {status}"]
     if outcome:
-        said.append(f"{outcome.duration_s:.1f} s")
+        if status != "interrupted":
+            said.append(f"{outcome.duration_s:.1f} s")
         if tokens := tokens_of(outcome.usage):
             said.append(f"{tokens:,} tokens")
         if spent := (outcome.usage.get("spending") or {}).get("spent_usd"):

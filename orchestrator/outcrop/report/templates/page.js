@@ -67,6 +67,12 @@
     if (large) { event.preventDefault(); enlarge(large); return; }
     const row = figure && document.getElementById(figure.hash.slice(1));
     if (row) { event.preventDefault(); explain(row, figure.firstChild.textContent); return; }
+    // What a link leads to is shown, whatever was searched for.
+    const inside = event.target.closest("a[href^='#']");
+    if (inside && document.getElementById(inside.hash.slice(1))?.hidden) {
+      for (const id of ["query", "by-status", "by-specialist"]) if (one(id)) one(id).value = "";
+      sift();
+    }
     if (event.target.id === "theme") { root.dataset.theme = isDark() ? "light" : "dark"; remembered(root.dataset.theme); dress(); }
     if (event.target.id === "unfold") {
       const state = event.target.textContent.startsWith("Unfold");
