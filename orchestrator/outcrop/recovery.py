@@ -107,8 +107,8 @@ def as_this_version_writes(folder: RunFolder) -> Iterator[None]:
     except SHAPE as error:
         told = shorten(" ".join(f"{error}".split()), _TOLD_CHARS)
         raise JournalError(
-            f"{folder.journal}: a record is not as this version of Outcrop writes it ({type(error).__name__}: {told}): it "
-            "is of another version, or was changed; the file is JSON, a record a line"
+            f"{folder.journal}: a record is not as this version of Outcrop writes it ({type(error).__name__}: {told}): "
+            "it is of another version, or was changed; the file is JSON, a record a line"
         ) from error
 
 
