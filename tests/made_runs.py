@@ -34,6 +34,12 @@ def answer(run: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "answer", "outcome": {**told, "duration_s": 20.0, "run_folder": "", **fields}}
 
 
+def said(number: int, message: str, status: str = "success", **fields: Any) -> dict[str, Any]:
+    """A turn of a chat as the journal has it."""
+    told = {"number": number, "message": message, "status": status, "answer": "an answer", "started_at": AT}
+    return {"kind": "chat_answer", "answered": {**told, "duration_s": 1.0, **fields}}
+
+
 def made(
     workspace: Path,
     outcomes: Iterable[Mapping[str, Any]] = (),

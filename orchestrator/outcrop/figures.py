@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from outcrop_schemas import limits
 from outcrop_schemas.claims import CheckedClaim, Claim
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import Outcome, ReportedFigure, RunOutcome
 from outcrop_specialists.citing import Cited, cites, claims_cited, figures_in
 from outcrop_specialists.completion import first_fault
@@ -34,13 +35,18 @@ def valid_claims(given: Sequence[Any]) -> tuple[list[Claim], list[str]]:
 
 def texts_of(answer: RunOutcome) -> dict[str, str]:
     """The texts of an answer in which figures count, by their names."""
-    evidence = {
+    findings = {f"findings[{n}]": text for n, text in enumerate(answer.findings)}
+    return {"summary": answer.summary, **findings, **evidence_of(answer.hypotheses)}
+
+
+def evidence_of(hypotheses: Sequence[Hypothesis]) -> dict[str, str]:
+    """The same of hypotheses: what speaks for and against them."""
+    return {
         f"hypotheses[{held.id}].{side}[{n}]": entry.text
-        for held in answer.hypotheses
+        for held in hypotheses
         for side in ("evidence_for", "evidence_against")
         for n, entry in enumerate(getattr(held, side))
     }
-    return {"summary": answer.summary, **{f"findings[{n}]": text for n, text in enumerate(answer.findings)}, **evidence}
 
 
 def claims_behind(texts: Mapping[str, str], own: Sequence[Claim], outcomes: Sequence[Outcome]) -> list[Claim]:

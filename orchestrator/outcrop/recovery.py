@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from outcrop.journal import Journal, is_held, now
 from outcrop.records import Damage, Entry, Records, read
 from outcrop.runs import RunFolder
+from outcrop.text import shorten
 from outcrop_schemas.errors import JournalBusyError, JournalError
 from outcrop_schemas.journal import JournalRecord
 from outcrop_schemas.outcome import Outcome, RunOutcome
@@ -17,6 +19,8 @@ from outcrop_schemas.outcome import Outcome, RunOutcome
 # A record whose checksum is good may yet have another shape than ours: of another version, or made by hand.
 SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _BECAUSE = "the orchestrator ended before this dispatch did"
+_TOLD_CHARS = 200
+_BY_RECOVERY = {("end", "interrupted"), ("event", "recovered")}
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,30 @@ class RunRecord:
         return [record.body for record in self.records.of("event", kind)]
 
     @cached_property
+    def last_at(self) -> str:
+        """When its orchestrator wrote last; what a recovery wrote, maybe days after, is not of the run's time."""
+        entries = reversed(self.records.entries)
+        last = next((entry for entry in entries if (entry.type, entry.detail) not in _BY_RECOVERY), None)
+        return self.records.at(last).at if last else ""
+
+    @cached_property
     def about(self) -> dict[str, Any]:
         """What the run is for: its first record; empty where that is lost."""
         is_known = bool(self.records) and self.records.entries[0].type == "run"
         return self.records[0].body if is_known else {}
+
+
+@contextmanager
+def as_this_version_writes(folder: RunFolder) -> Iterator[None]:
+    """Raises JournalError for what a record of another shape leads to while it is looked at."""
+    try:
+        yield
+    except SHAPE as error:
+        told = shorten(" ".join(f"{error}".split()), _TOLD_CHARS)
+        raise JournalError(
+            f"{folder.journal}: a record is not as this version of Outcrop writes it ({type(error).__name__}: {told}): "
+            "it is of another version, or was changed; the file is JSON, a record a line"
+        ) from error
 
 
 def open_run(folder: RunFolder) -> RunRecord:

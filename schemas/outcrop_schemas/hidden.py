@@ -9,12 +9,20 @@ _RANGES = "\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufef
 _UNSEEN = re.compile(f"[{_RANGES}]")
 # A lone surrogate cannot be written at all.
 _HIDDEN = re.compile(f"[\x00-\x08\x0b-\x1f{_RANGES}\ud800-\udfff]")
+# Marks that stand above, below or through the letter before them: many on one letter grow over the lines around it.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+)
+# No script in use has more than four on a letter.
+_STACKED = re.compile(f"(?<=[{_MARKS}]{{4}})[{_MARKS}]+")
 
 
 def visible(text: str) -> str:
-    """The text with such characters as escapes; newlines and tabs stay."""
+    """The text with such characters as escapes, and marks beyond the fourth on a letter; newlines and tabs stay."""
     # None of them is printable; nearly every text is, which is known at once.
-    return text if text.isprintable() else _HIDDEN.sub(_escape, text)
+    seen = text if text.isprintable() else _HIDDEN.sub(_escape, text)
+    return seen if seen.isascii() else _STACKED.sub(lambda run: "".join(f"\\u{ord(mark):04x}" for mark in run[0]), seen)
 
 
 def json_escaped(document: str) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _GOOD, _HALF, _BAD = "✓", "◐", "✗"
 _SIGNS = {"success": _GOOD, "partial": _HALF, "capability_gap": _HALF, "budget": _HALF}
+# Notebooks typeset $…$ in the HTML that they show, other than in these classes (MathJax 3, MathJax 2).
+_AS_TEXT = "mathjax_ignore tex2jax_ignore"
 _CARD = "border:1px solid;border-radius:6px;padding:.6em .9em;margin:.3em 0;max-width:60em;overflow-wrap:anywhere"
 _ASIDE = "opacity:.75;font-size:90%"
 _LIST = "margin:.2em 0 .6em"
@@ -38,7 +40,7 @@ def card(status: str, title: str, about: Iterable[str], parts: Iterable[str]) ->
     sign = _SIGNS.get(status, _BAD)
     facts = " · ".join(said(fact) for fact in about if fact)
     return (
-        f'<div class="outcrop-outcome" style="{_CARD}">'
+        f'<div class="outcrop-outcome {_AS_TEXT}" style="{_CARD}">'
         f"<div><strong>{sign} {said(status)}</strong> {said(title)}</div>"
         f'<div style="{_ASIDE}">{facts}</div>{"".join(parts)}</div>'
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from outcrop_schemas.claims import Claim
-from outcrop_specialists.citing import Cited
+from outcrop_specialists.citing import Cited, cites, figures_in
 
 # With so many digits that count, two figures that agree are hardly ever of different things.
 _TELLING_DIGITS = 3
@@ -53,6 +54,28 @@ def distance(figure: Cited, claim: Claim) -> int | None:
     ends = [len(figure.before) - found.end() for found in pattern.finditer(figure.before)]
     ends += [found.start() for found in pattern.finditer(figure.after)]
     return min(ends, default=None)
+
+
+def claims_of(texts: Sequence[str], claims: Sequence[Claim]) -> list[Claim]:
+    """The claims whose value stands in one of the texts: first, for each figure, the one that its words name.
+
+    A 0.005 is a minimum, a median and two percentiles: where there is room for some only, each figure has one.
+    """
+    first, others = [], []
+    for text in texts:
+        for figure in figures_in(text):
+            fitting = [number for number, claim in enumerate(claims) if cites(figure, claim)]
+            ranked = sorted(fitting, key=lambda number: _likelihood(text, figure, claims[number]))
+            first += ranked[:1]
+            others += ranked[1:]
+    return [claims[number] for number in dict.fromkeys([*first, *others])]
+
+
+def _likelihood(text: str, figure: Cited, claim: Claim) -> tuple[bool, int, bool, int]:
+    """The likelier the lower: named close by, rather before than after, of the column that was named last."""
+    away = distance(figure, claim)
+    is_after = not _pattern(_words(claim)).search(figure.before)
+    return away is None, away or 0, is_after, -last_named(claim, text, figure.start)
 
 
 def _words(claim: Claim) -> str:

@@ -12,13 +12,13 @@ from outcrop_schemas.protocol import Artifact, Completion, Dispatch, Log, Window
 from outcrop_specialists.agent import Agent, AgentEnd, Asks, Toolbox
 from outcrop_specialists.brief import ATTACH, opening, pinned
 from outcrop_specialists.channel import ChannelModel
-from outcrop_specialists.citing import claims_cited
 from outcrop_specialists.completion import SpecialistAnswer, checked
 from outcrop_specialists.context.attachments import AttachArguments, attached
 from outcrop_specialists.context.selection.embedding import find_embedder
 from outcrop_specialists.context.selection.offering import Offering
 from outcrop_specialists.context.skills import SKILLS_KEY, told_of
 from outcrop_specialists.context.store import Store
+from outcrop_specialists.naming import claims_of
 from outcrop_specialists.outside import OutsideTools, are_many, schema_of
 from outcrop_specialists.reading.cache_folder import cache_folder
 from outcrop_specialists.roles import Role, get_role
@@ -176,7 +176,7 @@ def _finished(request: Dispatch, toolbox: SpecialistToolbox, end: AgentEnd, answ
     for path, artifact in toolbox.artifacts.items():
         artifacts.setdefault(path, artifact)
     said = [answer.summary, *answer.findings, *answer.evidence.supports, *answer.evidence.contradicts]
-    cited = claims_cited(said, toolbox.claims)
+    cited = claims_of(said, toolbox.claims)
     claims = list(answer.claims) + [claim for claim in cited if claim not in answer.claims]
     fields = answer.model_dump(exclude={"artifacts", "claims", "gap", "blockers"})
     return Completion(

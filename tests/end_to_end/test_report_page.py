@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from browser import DESK, PHONE, chromium, opened, overflow, serious_faults
-from made_runs import made, outcome
+from made_runs import answer, made, outcome, said
 
 from outcrop.recovery import open_run
 from outcrop.report.writing import write_report
@@ -73,6 +73,12 @@ def report_of(run: subprocess.Popen[bytes]) -> Path:
 
 def shown(page: Page, selector: str) -> int:
     return page.locator(f":is({selector}):visible").count()
+
+
+def cut_off(page: Page, region: str) -> int:
+    """How much of a table lies outside of what is seen of it."""
+    box = page.get_by_role("region", name=region)
+    return int(box.evaluate("(box) => Math.max(0, box.scrollWidth - box.clientWidth)"))
 
 
 def test_the_parts_of_the_demo_are_there_and_can_be_clicked(demo: Path, browser: Browser) -> None:
@@ -257,6 +263,68 @@ def test_a_hostile_completion_changes_nothing_but_text(
         assert serious_faults(page) == []
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_what_a_checked_figure_is_of_is_seen_without_scrolling(
+    workspace: Path, browser: Browser, size: tuple[int, int]
+) -> None:
+    claim = {"path": "results/soils_remove_duplicates_63a17883.csv", "statistic": "mean", "column": "Th_ppm"}
+    claims = [{**claim, "value": 13.00061797752809 * n, "verdict": "verified", "actual": n / 7} for n in range(1, 4)]
+    told = answer("r", summary="done", claims=claims)
+    report = write_report(open_run(made(workspace, [outcome(1)], events=[told])))
+    with opened(browser, report.as_uri(), size) as page:
+        assert cut_off(page, "Table of the figures") == 0
+        seen = page.locator("#figures td:visible").first
+        assert seen.inner_text() == "mean of Th_ppm"
+        assert serious_faults(page) == []
+
+
+def test_on_paper_no_short_number_is_broken_in_two(workspace: Path, browser: Browser) -> None:
+    names = [f"column_{number}_of_them" for number in range(12)]
+    table = workspace / "wide.csv"
+    table.write_text(",".join(names) + "\n" + ",".join(["-1234.567", "W001", "0.8118265380058575"] * 4) + "\n")
+    artifact = {
+        "path": "wide.csv",
+        "kind": "table",
+        "title": "wide",
+        "bytes": table.stat().st_size,
+        "sha256": "0" * 64,
+        "rows": 1,
+    }
+    report = write_report(open_run(made(workspace, [outcome(1, artifacts=[artifact])])))
+    with opened(browser, report.as_uri(), (688, 1000)) as page:
+        page.emulate_media(media="print")
+        lines = page.locator("#artifacts td").evaluate_all(
+            "(cells) => cells.map((cell) => { const all = document.createRange(); all.selectNodeContents(cell);"
+            " return [cell.textContent, new Set([...all.getClientRects()].map((box) => box.top)).size]; })"
+        )
+        assert len(lines) == 12
+        assert {text for text, count in lines if count > 1} <= {"0.8118265380058575"}
+        assert overflow(page) == 0
+
+
+def test_a_link_leads_to_a_dispatch_also_where_a_search_has_hidden_it(workspace: Path, browser: Browser) -> None:
+    outcomes = [outcome(1, "error", errors=["no such column"]), outcome(2)]
+    report = write_report(open_run(made(workspace, outcomes)))
+    with opened(browser, report.as_uri()) as page:
+        page.get_by_role("combobox", name="Status").select_option("success")
+        assert shown(page, "article.dispatch") == 1
+        page.locator("#undone a.who").click()
+        assert page.locator("article.dispatch:target").is_visible()
+        assert shown(page, "article.dispatch") == 2
+
+
+def test_messages_of_a_chat_are_searched_and_counted(workspace: Path, browser: Browser) -> None:
+    turns = [
+        said(number, f"how much {metal}?") for number, metal in enumerate(("gold", "copper", "gold and silver"), 1)
+    ]
+    report = write_report(open_run(made(workspace, events=turns, kind="chat", objective=None)))
+    with opened(browser, report.as_uri()) as page:
+        assert page.locator("h1").inner_text() == "how much gold?"
+        page.get_by_label("Search").fill("gold")
+        assert shown(page, "#conversation article") == 2
+        assert page.locator("[aria-live]").inner_text() == "Shown: 2 of 3 messages"
+
+
 def test_a_run_of_ten_thousand_dispatches_is_a_page_like_any_other(workspace: Path, browser: Browser) -> None:
     folder = made(workspace, (outcome(number) for number in range(10_000)), kind="pool", objective=None)
     report = write_report(open_run(folder))
@@ -270,7 +338,8 @@ def test_a_run_of_ten_thousand_dispatches_is_a_page_like_any_other(workspace: Pa
 def test_the_jobs_of_a_batch_fit_a_phone(workspace: Path, browser: Browser) -> None:
     def job(line: int, status: str) -> dict[str, Any]:
         told = {"status": status, "objective": "o" * 400, "duration_s": 1.0, "summary": "a word " * 90, "run_id": ""}
-        return {"kind": "job_end", "job": str(line), "line": line, "id": f"name {line}", "outcome": told}
+        name = "n" * 300 if line == 4 else f"name {line}"
+        return {"kind": "job_end", "job": str(line), "line": line, "id": name, "outcome": told}
 
     events = [job(line, "error" if line % 3 else "success") for line in range(30)]
     events.append({"kind": "bad_line", "line": 31, "reason": "no JSON"})
@@ -282,6 +351,10 @@ def test_the_jobs_of_a_batch_fit_a_phone(workspace: Path, browser: Browser) -> N
         with opened(browser, report.as_uri(), size) as page:
             assert page.locator("h1").inner_text() == "Batch: jobs.jsonl"
             assert shown(page, "#jobs a") == 1
+            assert cut_off(page, "Jobs of this batch") == 0
+            assert page.locator("#jobs td").evaluate_all(
+                "(cells) => cells.every((cell) => cell.scrollWidth <= cell.clientWidth + 1)"
+            )
             assert overflow(page) == 0
             assert serious_faults(page) == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -31,4 +32,16 @@ def test_what_is_shown_has_no_hidden_character_and_can_be_written(text: str) -> 
 
 def test_no_character_that_is_hidden_counts_as_printable() -> None:
     shown = [chr(number) for number in range(sys.maxunicode + 1) if chr(number).isprintable()]
-    assert visible("\n" + "".join(shown)) == "\n" + "".join(shown)
+    # A letter between them: marks are not piled up.
+    assert visible("\n" + "a".join(shown)) == "\n" + "a".join(shown)
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u0e49", "\u20d2", "\u0360"])
+def test_marks_cannot_be_piled_onto_the_lines_around(mark: str) -> None:
+    assert visible("Z" + mark * 400) == "Z" + mark * 4 + f"\\u{ord(mark):04x}" * 396
+    assert visible(f"a{mark * 4}b{mark * 4}") == f"a{mark * 4}b{mark * 4}"
+
+
+@pytest.mark.parametrize("text", ["Việt Nữ̛̀", "กำ้", "שָׁלוֹם", "a\u0308\u0304", "µg/l · 0.5–1 °C"])
+def test_words_with_marks_are_as_they_are(text: str) -> None:
+    assert visible(text) == text

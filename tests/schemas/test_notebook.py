@@ -75,6 +75,8 @@ def run_outcome(text: str) -> RunOutcome:
 def checked(html: str) -> Page:
     page = Page(html)
     assert page.open == []
+    # `$5 to $10` is no mathematics.
+    assert {"mathjax_ignore", "tex2jax_ignore"} <= set((page.elements[0][1]["class"] or "").split())
     for tag, attributes in page.elements:
         assert tag in OURS
         assert set(attributes) <= {"class", "style"}

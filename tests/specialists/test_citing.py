@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outcrop_schemas.claims import Claim
 from outcrop_specialists.citing import agrees, claims_cited, figures_in
-from outcrop_specialists.naming import distance, is_telling
+from outcrop_specialists.naming import claims_of, distance, is_telling
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,18 @@ def test_the_sentence_of_whoever_claims_it_names_a_figure_in_any_language() -> N
 )
 def test_a_figure_of_many_digits_tells_by_itself_what_it_is(text: str, telling: bool) -> None:
     assert is_telling(figures_in(text)[0]) is telling
+
+
+def test_where_there_is_room_for_some_each_figure_has_the_claim_that_its_words_name_first() -> None:
+    def of(column: str, statistic: Any, value: float, percent: float | None = None) -> Claim:
+        return Claim(path="a.csv", statistic=statistic, column=column, value=value, percent=percent)
+
+    lead = [of("Au", "percentile", 0.005, percent) for percent in (5, 25, 50)]
+    lead += [of("Au", "missing", 0), of("Cu", "missing", 0), of("Au", "min", 0.005), of("Au", "median", 0.005)]
+    rest = [of("Au", "count", 31), of("Cu", "count", 31), of("Cu", "sd", 113.028), of("Cu", "max", 477)]
+    text = "Au: median 0.005 min 0.005 n 31; Cu: sd 113.028 max 477 n 31; 0 above a limit."
+    wanted = claims_of([text, text], [*lead, *rest])
+    assert [(claim.column, claim.statistic) for claim in wanted[:6]] == [
+        ("Au", "median"), ("Au", "min"), ("Au", "count"), ("Cu", "sd"), ("Cu", "max"), ("Cu", "count"),
+    ]  # fmt: skip
+    assert len(wanted) == len(lead) + len(rest)

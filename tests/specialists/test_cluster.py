@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from outcrop_schemas import wire
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext, ToolResult
+from outcrop_specialists.tools.inspection import verify_claims
 from outcrop_specialists.tools.multivariate import cluster, grouping
 
 WriteRows = Callable[..., str]
@@ -244,3 +245,12 @@ def test_the_inertia_is_the_same_to_the_last_digit_with_any_number_of_threads(gr
         with threadpool_limits(threads):
             found.add(grouping.kmeans(values, groups, 42)[1])
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("method", ["kmeans", "dbscan"])
+def test_its_sizes_can_be_computed_again(context: ToolContext, blobs: tuple[str, np.ndarray], method: str) -> None:
+    arguments = {"method": method} | ({"eps": 0.5} if method == "dbscan" else {"n_clusters": 3})
+    claims = run(context, blobs[0], ["a", "b"], **arguments).claims
+    assert [claim.value for claim in claims][:4] == [60, 30, 20, 10]
+    checked = verify_claims.run(context, verify_claims.Arguments(claims=claims)).results
+    assert checked["verified"] == len(claims)

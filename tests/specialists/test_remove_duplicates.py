@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.tools.base import ToolContext
 from outcrop_specialists.tools.cleaning.remove_duplicates import Arguments, run
+from outcrop_specialists.tools.inspection import verify_claims
 
 WriteRows = Callable[..., str]
 ReadRows = Callable[[str], list[list[str]]]
@@ -75,3 +76,9 @@ def test_as_many_rows_stay_as_there_are_distinct_ones(
     kept = read_rows(found.artifacts[0].path)[1:]
     assert kept == [[a, str(b)] for a, b in dict.fromkeys(rows)]
     assert found.results["groups"] == sum(rows.count(row) > 1 for row in set(rows))
+
+
+def test_how_many_rows_there_were_and_are_can_be_computed_again(context: ToolContext, write_rows: WriteRows) -> None:
+    claims = run(context, Arguments(path=write_rows("rows.csv", ["k", "n", "w"], ROWS))).claims
+    assert [claim.value for claim in claims] == [6, 4]
+    assert verify_claims.run(context, verify_claims.Arguments(claims=claims)).results["verified"] == 2

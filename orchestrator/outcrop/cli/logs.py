@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, size, table, warn
 from outcrop.cli.records import open_named
 from outcrop.listing import UNDER_WAY, UNREADABLE, RunLine, objective_of
-from outcrop.recovery import SHAPE, RunRecord, open_run
+from outcrop.recovery import SHAPE, RunRecord, as_this_version_writes, open_run
 from outcrop.runs import all_runs, find_run
 from outcrop.spending import spending_of
 from outcrop.text import age, inert, shorten
 from outcrop.workspace import Workspace
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from outcrop.logbook import Line
 
 _OBJECTIVE_CHARS = 60
 _CELL_CHARS = 60
@@ -109,7 +113,11 @@ def log(options: Namespace) -> int:
         return _export(run, Path(options.export), is_redacted=options.redact)
     if options.redact:
         raise UsageError("--redact goes with --export FILE")
-    found = lines(run, dispatch=dispatch, tool=options.tool, errors=options.errors)
+    with as_this_version_writes(run.folder):
+        return _say_lines(run, lines(run, dispatch=dispatch, tool=options.tool, errors=options.errors), options)
+
+
+def _say_lines(run: RunRecord, found: Iterable[Line], options: Namespace) -> int:
     if options.json:
         say_json({"run_id": run.folder.run_id, "lines": [line.as_json() for line in found]})
         return GOOD

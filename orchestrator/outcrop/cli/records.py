@@ -12,7 +12,7 @@ from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import bars, report_run, say, say_json, table
 from outcrop.hypotheses import hypotheses_of
 from outcrop.records import Entry
-from outcrop.recovery import RunRecord, open_run
+from outcrop.recovery import RunRecord, as_this_version_writes, open_run
 from outcrop.runs import find_run
 from outcrop.settings import CHAT
 from outcrop.spending import spending_of
@@ -27,6 +27,11 @@ from outcrop_specialists.context.segments import SEGMENTS
 def show(options: Namespace) -> int:
     """A run as a tree, or the prompt its lead would see now."""
     run = open_named(options)
+    with as_this_version_writes(run.folder):
+        return _show(run, options)
+
+
+def _show(run: RunRecord, options: Namespace) -> int:
     if options.prompt:
         return _show_prompt(run, as_json=options.json)
     if options.json:

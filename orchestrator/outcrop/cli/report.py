@@ -9,6 +9,7 @@ from pathlib import Path
 from outcrop.cli.boundary import BAD, GOOD
 from outcrop.cli.output import say, say_json, warn
 from outcrop.cli.records import open_named
+from outcrop.recovery import as_this_version_writes
 from outcrop_schemas.errors import UsageError
 
 
@@ -18,7 +19,8 @@ def report(options: Namespace) -> int:
 
     output = _output(options.output) if options.output is not None else None
     run = open_named(options)
-    path = write_report(run, output)
+    with as_this_version_writes(run.folder):
+        path = write_report(run, output)
     if options.json:
         say_json({"run_id": run.folder.run_id, "report": str(path), "bytes": path.stat().st_size})
     else:

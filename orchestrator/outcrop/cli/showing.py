@@ -14,6 +14,8 @@ from outcrop.hypotheses import hypotheses_of
 from outcrop.logbook import ToolCall, tool_calls
 from outcrop.records import Entry
 from outcrop.recovery import RunRecord
+from outcrop.report.jobs import job_facts
+from outcrop.report.links import REPORT
 from outcrop.text import shorten
 from outcrop_schemas import wire
 from outcrop_schemas.errors import JournalError
@@ -47,6 +49,8 @@ def tree_of(run: RunRecord, spending: Mapping[str, Any] | None) -> Node:
     if spending and not run.answer:
         root.add("", "Spent on models").children = [Node(line) for line in spending_lines(spending)]
     root.add(str(run.folder.path), "Record")
+    if (report := run.folder.path / REPORT).is_file():
+        root.add(str(report), "Report")
     return root
 
 
@@ -94,7 +98,8 @@ def _dispatch(root: Node, run: RunRecord, start: Entry, outcome: Outcome | None,
     status = outcome.status if outcome else "running"
     said = [f"{_name(start.id)} {body['specialist']} {status}"]
     if outcome:
-        said.append(f"{outcome.duration_s:.1f} s")
+        if status != "interrupted":
+            said.append(f"{outcome.duration_s:.1f} s")
         if tokens := tokens_of(outcome.usage):
             said.append(f"{tokens:,} tokens")
         if spent := (outcome.usage.get("spending") or {}).get("spent_usd"):
@@ -162,9 +167,14 @@ def _jobs(root: Node, run: RunRecord) -> None:
     for entry in events[-2 * _JOBS_SHOWN :]:
         (begun if entry.detail == _JOB_START else ended)[str(run.records.at(entry).body["job"])] = entry
     jobs = list(dict.fromkeys([*begun, *ended]))[-_JOBS_SHOWN:]
-    earlier = sum(entry.detail == _JOB_END for entry in events) - sum(job in ended for job in jobs)
-    if earlier > 0:
-        root.add(f"{earlier} earlier jobs; results.jsonl in the run folder has all")
+    if facts := job_facts(run):
+        counts = Counter(facts.counts)
+        root.add(f"{counts.total()} ({_counted(counts)})" if counts else "none", "Begun")
+        shown = [ended.get(job) or begun[job] for job in jobs]
+        before = counts - Counter(_job_status(run, run.records.at(entry).body) for entry in shown)
+        if before:
+            earlier = f"{before.total()} earlier job{'' if before.total() == 1 else 's'}"
+            root.add(f"{earlier} ({_counted(before)}); results.jsonl in the run folder has all")
     for job in jobs:
         _job(root, run, begun.get(job), ended.get(job))
 
@@ -174,7 +184,7 @@ def _job(root: Node, run: RunRecord, begun: Entry | None, ended: Entry | None) -
     assert known is not None
     body = run.records.at(known).body
     outcome = body.get("outcome") or {}
-    status = str(outcome.get("status", "running" if run.is_under_way else "interrupted"))
+    status = _job_status(run, body)
     name = f" {body['id']}" if body.get("id") else ""
     seconds = f", {outcome['duration_s']:.1f} s" if "duration_s" in outcome else ""
     node = root.add(f"line {body['line']}{name} {status}{seconds}", status=status)
@@ -185,6 +195,11 @@ def _job(root: Node, run: RunRecord, begun: Entry | None, ended: Entry | None) -
     run_id = outcome.get("run_id") or (run.records.at(begun).body.get("run_id") if begun else None)
     if run_id:
         node.add(str(run_id), "run")
+
+
+def _job_status(run: RunRecord, body: Mapping[str, Any]) -> str:
+    outcome = body.get("outcome") or {}
+    return str(outcome.get("status", "running" if run.is_under_way else "interrupted"))
 
 
 def _answer(root: Node, outcome: RunOutcome) -> None:

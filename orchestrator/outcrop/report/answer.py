@@ -68,22 +68,37 @@ class AnswerFact:
     verdicts: Mapping[str, int] = field(default_factory=dict)
     """How many figures of the texts there are of each verdict."""
 
+    @property
+    def has_remarks(self) -> bool:
+        """Whether there is more to be said of a claim than its figures."""
+        return any(fact.claim.reason or fact.claim.statement for fact in self.claims)
+
 
 def answer_fact(outcome: RunOutcome) -> AnswerFact:
     """The answer, its figures traced as they were when it was given."""
-    claims = [ClaimFact(number, claim) for number, claim in enumerate(outcome.claims, 1)]
-    texts = texts_of(outcome)
-    pieces = {
-        where: pieces_of(text, [figure for figure in outcome.figures if figure.where == where], claims)
-        for where, text in texts.items()
-    }
+    texts = {where: text for where, text in texts_of(outcome).items() if not where.startswith("hypotheses")}
+    pieces = marked(texts, outcome)
     return AnswerFact(
         pieces["summary"],
         [pieces[f"findings[{number}]"] for number in range(len(outcome.findings))],
         outcome.recommendations,
-        claims,
-        dict(Counter(figure.verdict for figure in outcome.figures)),
+        claim_facts(outcome),
+        dict(Counter(figure.verdict for figure in outcome.figures if figure.where in texts)),
     )
+
+
+def claim_facts(outcome: RunOutcome) -> list[ClaimFact]:
+    """What was computed again for an answer."""
+    return [ClaimFact(number, claim) for number, claim in enumerate(outcome.claims, 1)]
+
+
+def marked(texts: Mapping[str, str], outcome: RunOutcome) -> dict[str, list[Piece]]:
+    """These texts of an answer in pieces, by their names."""
+    claims = claim_facts(outcome)
+    return {
+        where: pieces_of(text, [figure for figure in outcome.figures if figure.where == where], claims)
+        for where, text in texts.items()
+    }
 
 
 def figure_text(value: Any) -> str:

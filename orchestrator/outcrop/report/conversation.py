@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from outcrop.recovery import RunRecord
@@ -25,10 +26,13 @@ class TurnFact:
 
 @dataclass(frozen=True)
 class ConversationFact:
-    """The last turns; earlier ones are counted."""
+    """The last turns; earlier ones are counted. `first` is the message that it began with."""
 
     turns: Sequence[TurnFact]
     left_out: int
+    first: str
+    counts: Mapping[str, int]
+    """How many turns there are of each status, shown and not."""
 
 
 def conversation_of(run: RunRecord) -> ConversationFact | None:
@@ -50,4 +54,5 @@ def conversation_of(run: RunRecord) -> ConversationFact | None:
         )
         for each in shown
     ]
-    return ConversationFact(turns, len(answered) - len(shown))
+    first = answered[0].message if answered else ""
+    return ConversationFact(turns, len(answered) - len(shown), first, Counter(each.status for each in answered))

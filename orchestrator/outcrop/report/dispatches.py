@@ -16,7 +16,7 @@ from outcrop_schemas import limits, wire
 from outcrop_schemas.outcome import GOOD, Outcome, VerifiedArtifact
 from outcrop_schemas.protocol import Evidence
 
-RUNNING, WAITING = "running", "waiting"
+RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -107,7 +107,7 @@ def dispatch_facts(run: RunRecord) -> Dispatches:
 
     def status(start: Entry) -> str:
         end = ended.get(start.id)
-        return end.detail if end else "interrupted" if start.id in unwritten else RUNNING
+        return end.detail if end else INTERRUPTED if start.id in unwritten else RUNNING
 
     chosen = _chosen(starts, [status(start) for start in starts])
     began = moment(str(run.about.get("at", "")))
@@ -116,6 +116,10 @@ def dispatch_facts(run: RunRecord) -> Dispatches:
         end = ended.get(start.id)
         outcome = Outcome.model_validate(run.records.at(end).body) if end else unwritten.get(start.id)
         record = run.records.at(start)
+        if outcome and outcome.status == INTERRUPTED:
+            # Nobody saw it end: it was at work as long as its orchestrator was.
+            lasted = seconds_between(moment(record.at), moment(run.last_at))
+            outcome = outcome.model_copy(update={"duration_s": max(outcome.duration_s, lasted)})
         shown.append(_fact(start.id, record.body, seconds_between(began, moment(record.at)), outcome))
     for waits in run.waiting[: limits.REPORT_DISPATCHES]:
         record = run.records.at(waits)

@@ -15,6 +15,7 @@ from outcrop.report.artifacts import ArtifactFact, artifact_facts
 from outcrop.report.charts import Timeline, timeline_of
 from outcrop.report.conversation import ConversationFact, conversation_of
 from outcrop.report.dispatches import Dispatches, DispatchFact, dispatch_facts, moment, seconds_between, tokens_of
+from outcrop.report.hypotheses import HypothesesFact, hypotheses_fact
 from outcrop.report.jobs import Jobs, job_facts
 from outcrop.report.lineage import Lineage, lineage_of
 from outcrop.report.previews import Files
@@ -22,7 +23,6 @@ from outcrop.report.repairs import Repairs, repairs_of
 from outcrop.report.setting import Setting, setting_of
 from outcrop.report.tokens import Tokens, token_facts
 from outcrop.workspace import HOME
-from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import GOOD, RunOutcome
 
 
@@ -54,7 +54,7 @@ class RunFacts:
     more_artifacts: int
     not_done: Sequence[Told]
     warnings: Sequence[Told]
-    hypotheses: Sequence[Hypothesis]
+    hypotheses: HypothesesFact | None
     repairs: Repairs
     timeline: Timeline
     lineage: Lineage
@@ -83,7 +83,7 @@ def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | 
     dispatches = dispatch_facts(run)
     shown = dispatches.shown
     files = Files(workspace_of(run))
-    jobs = job_facts(run)
+    jobs, conversation = job_facts(run), conversation_of(run)
     artifacts, more = artifact_facts(shown, outcome.artifacts if outcome else (), files)
     answer = answer_fact(outcome) if outcome else None
     turns = [
@@ -94,8 +94,8 @@ def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | 
     return RunFacts(
         run.folder.run_id,
         str(about.get("kind", "")),
-        _status(run, outcome, dispatches, jobs),
-        _objective(run, outcome, dispatches),
+        outcome.status if outcome else _status(run, (jobs or conversation or dispatches).counts),
+        conversation.first if conversation else _objective(run, outcome, dispatches),
         str(about.get("at", "")),
         seconds,
         tokens_of(outcome.usage) if outcome else sum(fact.tokens for fact in shown),
@@ -106,25 +106,23 @@ def facts_of(run: RunRecord, spending: Callable[[], Mapping[str, Any] | None] | 
         more,
         _not_done(shown, outcome),
         _warnings(shown, outcome),
-        outcome.hypotheses if outcome else hypotheses_of(run),
+        hypotheses_fact(outcome.hypotheses if outcome else hypotheses_of(run), outcome, shown),
         repairs_of(shown),
         timeline_of([fact for fact in shown if not fact.is_waiting], turns, seconds),
         lineage_of([artifact.path for artifact in artifacts], answer.claims if answer else (), files),
         token_facts(run, shown),
         jobs,
-        conversation_of(run),
+        conversation,
         setting_of(run, shown, outcome, spending),
     )
 
 
-def _status(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches, jobs: Jobs | None) -> str:
-    if outcome:
-        return outcome.status
+def _status(run: RunRecord, counts: Mapping[str, int]) -> str:
+    """Of what has no lead's answer: what its jobs, its messages or its dispatches come to."""
     if run.is_under_way:
         return "under way"
     if run.about.get("kind") == "run":
         return "interrupted"
-    counts = jobs.counts if jobs else dispatches.counts
     if len(counts) == 1:
         return next(iter(counts))
     return "success" if all(status in GOOD for status in counts) else "partial"
@@ -139,14 +137,14 @@ def _objective(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatche
 
 
 def _seconds(run: RunRecord, outcome: RunOutcome | None, dispatches: Dispatches) -> float | None:
-    """How long it took; until now while it is under way, to its last record where nobody answered."""
+    """How long it took; until now while it is under way, to its orchestrator's last record where nobody answered."""
     if outcome:
         return outcome.duration_s
     if run.is_under_way and run.about:
         return seconds_between(moment(str(run.about.get("at", ""))), datetime.now(UTC))
     if not run.records or not run.about:
         return max((fact.begun + (fact.seconds or 0) for fact in dispatches.shown), default=None)
-    return seconds_between(moment(str(run.about.get("at", ""))), moment(run.records[-1].at))
+    return seconds_between(moment(str(run.about.get("at", ""))), moment(run.last_at))
 
 
 def _not_done(dispatches: Sequence[DispatchFact], outcome: RunOutcome | None) -> list[Told]:

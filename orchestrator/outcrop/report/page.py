@@ -221,7 +221,7 @@ def _absent(section: Section) -> Markup:
 
 
 def _shown(value: Any) -> Any:
-    return value if type(value) is not str or value.isprintable() else inert(value)
+    return inert(value) if type(value) is str else value
 
 
 def sign(status: str) -> str:

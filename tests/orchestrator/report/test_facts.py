@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import answer, made, outcome, record
+from made_runs import answer, made, outcome, record, said
 
 from outcrop.batch_resume import COUNTED, ENDED, STARTED
-from outcrop.journal import Journal
+from outcrop.journal import Journal, encode
 from outcrop.recovery import open_run
 from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.links import FileLinks
@@ -52,6 +52,21 @@ def test_a_run_that_was_killed_has_no_answer_and_its_dispatches_are_interrupted(
     assert found.dispatches.counts == {"success": 1, "interrupted": 2}
     assert any("in flight" in notice for notice in found.notices)
     assert [told.more for told in found.not_done] == [1]  # the same sentence of both
+
+
+def test_a_run_that_was_killed_took_until_its_last_record_however_late_it_is_opened(workspace: Path) -> None:
+    folder = made(workspace, [outcome(1)], pending=1)
+    with folder.journal.open("ab") as journal:
+        last = {"kind": "turn", "turn": 2}
+        journal.write(encode("event", 4, folder.run_id, "2026-01-01T00:00:30.000+00:00", last))
+    for _ in ("recovered", "opened again"):
+        found = facts_of(open_run(folder))
+        assert found.seconds == 30.0
+        assert [(fact.status, fact.begun, fact.seconds) for fact in found.dispatches.shown] == [
+            ("success", 1.0, 2.0),
+            ("interrupted", 1.0, 29.0),
+        ]
+        assert found.timeline.ticks[-1].label == "30 s"
 
 
 def test_a_run_under_way_shows_what_runs(workspace: Path) -> None:
@@ -255,3 +270,23 @@ def test_a_file_of_the_same_size_with_other_bytes_is_said_to_have_changed(
     monkeypatch.setattr(limits, "REPORT_HASHED_BYTES", 7)
     again = facts(workspace, [outcome(1, artifacts=[recorded])], name="again")
     assert ("changed" in again.artifacts[0].note) is (kind == "plot")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [(["partial"], "partial"), (["success", "success"], "success"), (["success", "cancelled"], "partial")],
+)
+def test_a_chat_is_called_by_its_first_message_and_ends_as_its_answers_did(
+    workspace: Path, statuses: list[str], status: str
+) -> None:
+    turns = [said(number, f"message {number}", each) for number, each in enumerate(statuses, 1)]
+    found = facts(workspace, events=turns, kind="chat", objective=None)
+    assert (found.title, found.status) == ("message 1", status)
+
+
+def test_a_chat_longer_than_its_page_counts_all_of_its_answers(workspace: Path) -> None:
+    turns = [said(number, f"message {number}", "error" if number == 1 else "success") for number in range(1, 300)]
+    found = facts(workspace, events=turns, kind="chat", objective=None)
+    assert found.conversation is not None
+    assert len(found.conversation.turns) == limits.REPORT_TURNS
+    assert (found.title, found.status) == ("message 1", "partial")

@@ -225,3 +225,27 @@ def test_the_limits_of_each_run_are_its_own(workspace: Path) -> None:
     for number, name in enumerate(("<b>", "other")):
         page = render_page(facts_of(record(workspace, name=str(number), limits={name: 12_345 + number})), LINKS)
         assert f'<tr><td>{"&lt;b&gt;" if number == 0 else name}</td><td class="number">12,34{5 + number}</td>' in page
+
+
+def test_a_refuted_figure_in_evidence_is_marked_where_it_stands_and_counted_there(workspace: Path) -> None:
+    claim = {"path": "a.csv", "statistic": "median", "column": "As", "value": 99, "verdict": "refuted", "actual": 12.5}
+    evidence = [{"dispatch_id": "d0001-0", "text": "median As 99"}, {"dispatch_id": "d0999-0", "text": "n 633"}]
+    against = [{"dispatch_id": "d0002-0", "text": "it is 0.12 in TR9"}]
+    figures = [
+        {"where": "summary", "text": "0.47", "verdict": "unverifiable"},
+        {"where": "hypotheses[h1].evidence_for[0]", "text": "99", "verdict": "refuted", "claim": 0},
+        {"where": "hypotheses[h1].evidence_for[1]", "text": "633", "verdict": "unverifiable"},
+        {"where": "hypotheses[h1].evidence_against[0]", "text": "0.12", "verdict": "unverifiable"},
+    ]
+    held = {"id": "h1", "claim": "gold follows arsenic", "evidence_for": evidence, "evidence_against": against}
+    told = answer("r", summary="r 0.47", claims=[claim], figures=figures, hypotheses=[held])
+    facts = facts_of(record(workspace, [outcome(1), outcome(2)], events=[told]))
+    section = render_section("hypotheses", facts, LINKS)
+    assert re.search(r'<a class="figure bad" href="#claim-1"[^>]*>99<', section)
+    assert len(re.findall(r'<span class="figure calm" title="unverifiable">(?:633|0\.12)<', section)) == 2
+    assert facts.hypotheses is not None
+    assert facts.hypotheses.verdicts == {"refuted": 1, "unverifiable": 2}
+    assert facts.answer is not None
+    assert facts.answer.verdicts == {"unverifiable": 1}
+    # No way leads to a dispatch that the page does not show.
+    assert {address for address in Parsed(section).addresses if "d0" in address} == {"#d0001-0", "#d0002-0"}

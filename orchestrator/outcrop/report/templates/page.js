@@ -16,7 +16,7 @@
   // --- search and filters: whatever is on the page, also what is put there later
   const value = (id) => one(id)?.value ?? "";
   const counted = (shown, whole, word, more) => whole ? `${shown} of ${whole} ${whole === 1 ? word : more}` : "";
-  const words = { dispatch: "dispatches", file: "files", finding: "findings", job: "jobs", hypothesis: "hypotheses" };
+  const words = { dispatch: "dispatches", file: "files", finding: "findings", job: "jobs", hypothesis: "hypotheses", message: "messages" };
   const sift = () => {
     const query = value("query").trim().toLowerCase().split(/\s+/).filter(Boolean);
     const status = value("by-status"), specialist = value("by-specialist");
@@ -67,6 +67,12 @@
     if (large) { event.preventDefault(); enlarge(large); return; }
     const row = figure && document.getElementById(figure.hash.slice(1));
     if (row) { event.preventDefault(); explain(row, figure.firstChild.textContent); return; }
+    // What a link leads to is shown, whatever was searched for.
+    const inside = event.target.closest("a[href^='#']");
+    if (inside && document.getElementById(inside.hash.slice(1))?.hidden) {
+      for (const id of ["query", "by-status", "by-specialist"]) if (one(id)) one(id).value = "";
+      sift();
+    }
     if (event.target.id === "theme") { root.dataset.theme = isDark() ? "light" : "dark"; remembered(root.dataset.theme); dress(); }
     if (event.target.id === "unfold") {
       const state = event.target.textContent.startsWith("Unfold");

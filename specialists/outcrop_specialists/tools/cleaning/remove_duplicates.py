@@ -10,6 +10,7 @@ from outcrop_schemas.counts import many, named
 from outcrop_specialists.columns.censoring import with_qualifiers
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.reading.tables import read_table
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.cleaning.cleaned import publish_table
 
@@ -49,6 +50,10 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         },
         artifacts=[published.artifact],
         notes=list(table.notes),
+        claims=[
+            claiming.rows(arguments.path, table.frame.height),
+            claiming.rows(published.artifact.path, frame.height),
+        ],
     )
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from outcrop_schemas.claims import Claim
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_columns
 from outcrop_specialists.columns.suspicions import suspicions
 from outcrop_specialists.reading.tables import Table, read_table, write_csv
 from outcrop_specialists.reading.written import written_columns
+from outcrop_specialists.tools import claiming
 from outcrop_specialists.tools.base import Tool, ToolArguments, ToolContext, ToolResult, phrases
 from outcrop_specialists.tools.multivariate import features, grouping
 from outcrop_specialists.tools.multivariate.labelling import labelled, scaled_rows
@@ -103,7 +105,20 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         results,
         [file.artifact for file in files],
         [*table.notes, *taken.notes(), *notes],
+        _claims(arguments.path, files[0].artifact.path, label_column, results["rows"], centres),
     )
+
+
+def _claims(path: str, labelled_path: str, label_column: str, rows: int, centres: Centres) -> list[Claim]:
+    """How many rows there are, and how many of each group that is told."""
+    sizes = [int(size) for size in centres.sizes[:SIZES_SHOWN]]
+    return [
+        claiming.rows(path, rows),
+        *(
+            claiming.rows(labelled_path, size, claiming.condition(label_column, "==", number))
+            for number, size in enumerate(sizes, 1)
+        ),
+    ]
 
 
 def _publish(
