@@ -50,7 +50,7 @@ def opened(
         yield page
     finally:
         context.close()
-    assert faults == []
+    assert faults == [], faults
 
 
 def serious_faults(page: Page) -> list[str]:
