@@ -92,6 +92,8 @@ class Desk:
         )
         self._requests = Requests(folder, self.note)
         self._count, self._is_proof_told = 0, is_proof_told
+        self.done_again: list[Outcome] = []
+        """Those in whose place a later dispatch counts: what they used was used all the same."""
 
     @classmethod
     async def open(
@@ -232,10 +234,11 @@ class Desk:
                     outcome = await see_through(work)
             if work.installed:
                 order = resumed(order, outcome, work.installed)
-                continue
-            if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
+            elif work.is_lost and len(order.lost) < self.shared.models.settings.cluster_retry_lost:
+                order = replace(order, lost=(*order.lost, outcome.dispatch_id))
+            else:
                 return outcome
-            order = replace(order, lost=(*order.lost, outcome.dispatch_id))
+            self.done_again.append(outcome)
 
     async def call_tool(
         self,
