@@ -14,7 +14,7 @@ from outcrop_specialists.tools.publish import publish
 
 class Arguments(ToolArguments):
     path: str = Field(description="The data file.")
-    columns: list[str] = Field(min_length=1, description="Numeric columns.", json_schema_extra={"x-role": "column"})
+    columns: list[str] = Field(min_length=1, description="Numeric columns.", json_schema_extra={"x-role": "columns"})
 
 
 def run(context: ToolContext, arguments: Arguments) -> ToolResult:

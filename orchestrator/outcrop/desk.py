@@ -94,6 +94,8 @@ class Desk:
         )
         self._requests, self._queue = Requests(folder, self.note), Queue(journal)
         self._count, self._is_proof_told = 0, is_proof_told
+        self.done_again: list[Outcome] = []
+        """Those in whose place a later dispatch counts: what they used was used all the same."""
 
     @classmethod
     async def open(
@@ -224,10 +226,11 @@ class Desk:
             is_prepared = True
             if work.installed:
                 order = resumed(order, outcome, work.installed)
-                continue
-            if not work.is_lost or len(order.lost) >= self.shared.models.settings.cluster_retry_lost:
+            elif work.is_lost and len(order.lost) < self.shared.models.settings.cluster_retry_lost:
+                order = replace(order, lost=(*order.lost, outcome.dispatch_id))
+            else:
                 return outcome
-            order = replace(order, lost=(*order.lost, outcome.dispatch_id))
+            self.done_again.append(outcome)
 
     async def _done(self, order: Order, *, is_prepared: bool) -> tuple[DispatchWork, Order, Outcome]:
         """The work of one dispatch, its order when that was prepared, and what came of it. Cancelled by its id while it

@@ -261,7 +261,7 @@ class _Work:
             dispatches=[_line(outcome) for outcome in outcomes],
             data=list(self._data),
             model=self._line.model_name,
-            usage=_total_usage(self._line, outcomes, self._desk.ledger.report()),
+            usage=_total_usage(self._line, [*outcomes, *self._desk.done_again], self._desk.ledger.report()),
             started_at=self._started_at,
             duration_s=round(time.monotonic() - self._started, 3),
             run_folder=str(self._desk.folder.path),

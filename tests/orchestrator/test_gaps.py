@@ -456,6 +456,9 @@ async def test_the_lead_has_one_outcome_and_its_prompts_are_rebuilt(workspace: P
     outcome: RunOutcome = await Run("read it", workspace=workspace, model=models, settings=settings).start()
     assert (outcome.status, [line.status for line in outcome.dispatches]) == ("success", ["success"])
     record = open_run(RunFolder(Path(outcome.run_folder)))
+    # What the first used was used all the same: two turns of the lead, one of the first, two of the second.
+    assert [one.usage["turns"] for one in record.outcomes] == [1, 2]
+    assert outcome.usage["turns"] == 5
     assert [one.difference for one in await asyncio.to_thread(verify, record)] == [None, None, None]
 
 

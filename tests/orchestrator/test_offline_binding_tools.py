@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -192,6 +194,38 @@ def test_a_tool_of_a_user_is_bound_by_its_schema() -> None:
     schema: ToolSchema = own.schema()
     binding = bind(schema, 'grade curve of Au titled "North pit" with block size 2.5', SOIL)
     assert binding.calls == [{"path": "soil.csv", "column": "Au", "title": "North pit", "block_size": 2.5}]
+
+
+class Lists(ToolArguments):
+    path: str
+    columns: list[str] = Field(min_length=1, json_schema_extra={"x-role": "column"})
+
+
+class One(ToolArguments):
+    path: str
+    columns: str = Field(json_schema_extra={"x-role": "columns"})
+
+
+@pytest.mark.parametrize("taken", [Lists, One])
+def test_whether_one_column_is_meant_or_several_is_said_by_the_type_whatever_the_role(
+    taken: type[ToolArguments],
+) -> None:
+    def run(context: ToolContext, given: Any) -> ToolResult:
+        raise AssertionError("not called here")
+
+    own = Tool("grade_curve", 1, "Grade curve.", ("grade curve",), frozenset({"metals"}), taken, run)
+    binding = bind(own.schema(), "grade curve of Au and Cu" if taken is Lists else "grade curve of Au", SOIL)
+    assert binding.calls == [{"path": "soil.csv", "columns": ["Au", "Cu"] if taken is Lists else "Au"}]
+    taken.model_validate(binding.calls[0])
+
+
+def test_the_tool_that_the_documentation_shows_is_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "examples"))
+    tool = import_module("variation").TOOL
+    for clause in ("compare the variation of Au and Cu", "which column varies most: Au or Cu"):
+        binding = bind(tool.schema(), clause, SOIL)
+        assert binding.calls == [{"path": "soil.csv", "columns": ["Au", "Cu"]}], clause
+        tool.arguments.model_validate(binding.calls[0])
 
 
 def test_a_profile_is_read_from_whatever_a_tool_says() -> None:

@@ -30,6 +30,8 @@ ROLE_OF_NAME = {
     "group_by": "by-column",
 }
 REFERENCE_DEPTH = 5
+# Whether one column is meant or several is said by what the argument takes, whatever its author called its role.
+_OF_KIND = {"string": "column", "array": "columns"}
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,12 @@ def _property(
     items = _flat(raw_items, definitions) if isinstance(raw_items, dict) else {}
     choices = _choices(flat) or _choices(items)
     role = flat.get(ROLE)
+    if not isinstance(role, str):
+        role = "" if choices else _role_of(name, kind, str(items.get("type", "")))
     return Property(
         name=name,
         kind=kind,
-        role=role if isinstance(role, str) else "" if choices else _role_of(name, kind, str(items.get("type", ""))),
+        role=_OF_KIND.get(kind, role) if role in _OF_KIND.values() else role,
         item_kind=str(items.get("type", "")),
         choices=choices,
         is_required=is_required,
