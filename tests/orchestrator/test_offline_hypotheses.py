@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from outcrop import Run
+from outcrop.models.offline.judging import judged
 from outcrop.models.offline.profile import Column, Profile
-from outcrop.models.offline.supposing import COMPARE, CORRELATE, REGRESS, judged, supposed
+from outcrop.models.offline.relations import COMPARE, CORRELATE, REGRESS, asked_direction
+from outcrop.models.offline.supposing import entries_of, supposed, undecided
 from outcrop.recovery import open_run
 from outcrop.replay import verify
 from outcrop.runs import RunFolder
@@ -121,6 +123,7 @@ def test_the_groups_are_what_is_no_number_whatever_was_named_first() -> None:
 PAIR: dict[str, Any] = {"x": "a", "y": "b", "r": 0.5, "p_value": 0.001, "n": 40}
 LINE: dict[str, Any] = {
     "y": "a",
+    "n": 40,
     "r_squared": 0.25,
     "coefficients": {"(intercept)": {"estimate": 1.0}, "b": {"estimate": -2.0, "p": 0.3}},
 }
@@ -165,3 +168,87 @@ def test_what_is_said_is_what_the_figures_say() -> None:
     tiny = judged(CORRELATE, {"pairs": 1, "method": "pearson", "strongest": [{**PAIR, "p_value": 0.0}]}, "t.csv")
     assert tiny
     assert "p below 1e-300" in tiny.said
+
+
+def groups(*counts: int) -> dict[str, Any]:
+    by_group = {f"g{number}": {"n": count, "median": 1.0} for number, count in enumerate(counts)}
+    return {"column": "a", "by": "g", "by_group": by_group, "test": {"kruskal_p": 0.6}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "few", "enough"),
+    [
+        (
+            CORRELATE,
+            *({"pairs": 1, "method": "pearson", "strongest": [{**PAIR, "p_value": 0.2, "n": n}]} for n in (27, 28)),
+        ),
+        (REGRESS, {**LINE, "n": 27}, {**LINE, "n": 28}),
+        (COMPARE, groups(25, 25), groups(26, 26)),
+        (COMPARE, groups(13, 1_000), groups(20, 40)),
+        (COMPARE, groups(20, 20, 20), groups(21, 21, 21)),
+        (COMPARE, groups(30), groups(30, 30)),
+    ],
+)
+def test_what_is_not_found_speaks_against_a_claim_only_where_there_were_rows_enough(
+    tool: str, few: dict[str, Any], enough: dict[str, Any]
+) -> None:
+    told, decided = judged(tool, few, "t.csv"), judged(tool, enough, "t.csv")
+    assert told
+    assert decided
+    assert (told.side, decided.side) == (None, "contradicts")
+    assert "too few rows" in told.said
+    names = {"h1": told.claim, "h2": "something else"}
+    assert entries_of(names, [told]) == {}
+    assert undecided(names, [told]) == [f"h1: {told.said}"]
+    assert undecided(names, [decided]) == []
+
+
+def test_four_rows_refute_nothing_and_the_reader_is_told_why(workspace: Path) -> None:
+    (workspace / "few.csv").write_text("Cu_ppm,Zn_ppm\n1,2\n2,9\n3,6\n4,12\n")
+    outcome = run(workspace, "Is Cu_ppm correlated with Zn_ppm?", "few.csv")
+    [held] = outcome.hypotheses
+    assert (held.status, held.evidence_for, held.evidence_against) == ("dropped", [], [])
+    assert any("h1: Pearson's r" in finding and "too few rows" in finding for finding in outcome.findings)
+
+
+@pytest.mark.parametrize(
+    ("objective", "claim", "status"),
+    [
+        ("Does Cu_ppm increase with depth_m?", "Cu_ppm increases with depth_m", "refuted"),
+        ("Does Cu_ppm decrease with depth_m?", "Cu_ppm decreases with depth_m", "supported"),
+        ("Is there a trend of Cu_ppm with depth_m?", "Cu_ppm changes with depth_m", "supported"),
+    ],
+)
+def test_a_direction_that_is_asked_after_stands_in_the_claim_and_is_judged(
+    workspace: Path, objective: str, claim: str, status: str
+) -> None:
+    lines = [f"{depth},{100 - depth + depth % 7}" for depth in range(60)]
+    (workspace / "falls.csv").write_text("depth_m,Cu_ppm\n" + "\n".join(lines) + "\n")
+    [held] = run(workspace, objective, "falls.csv").hypotheses
+    assert held.claim == f"{claim} beyond chance, in falls.csv"
+    assert (held.status, held.confidence) == (status, "high")
+
+
+@pytest.mark.parametrize(
+    ("tool", "clause", "is_rising"),
+    [
+        (REGRESS, "does it rise with depth", True),
+        (REGRESS, "does it increase or decrease", None),
+        (REGRESS, "check that it does not increase", None),
+        (CORRELATE, "are they negatively correlated", False),
+        (CORRELATE, "drop rows and correlate", None),
+        (COMPARE, "does it increase between groups", None),
+    ],
+)
+def test_a_direction_is_what_the_words_say_and_nothing_where_they_say_both(
+    tool: str, clause: str, is_rising: bool | None
+) -> None:
+    assert asked_direction(tool, clause) is is_rising
+
+
+def test_where_most_results_are_below_a_limit_confidence_is_low_and_that_is_said(workspace: Path) -> None:
+    lines = [f"{'<5' if row % 3 else 20 + row},{row + (0 if row % 3 else 60)}" for row in range(90)]
+    (workspace / "below.csv").write_text("Au_ppb,Zn_ppm\n" + "\n".join(lines) + "\n")
+    [held] = run(workspace, "Is Au_ppb correlated with Zn_ppm?", "below.csv").hypotheses
+    assert (held.status, held.confidence) == ("supported", "low")
+    assert "Au_ppb: 60 below 5 of 90 results: what stands for these decides" in held.evidence_for[0].text

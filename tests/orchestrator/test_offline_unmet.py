@@ -40,6 +40,9 @@ def bindings(objective: str) -> list[tuple[str, Binding]]:
 
 
 RESTRICTED = """
+correlate copper with lead after removing outliers
+mean of copper after ignoring the outliers
+is copper correlated with lead once duplicates are left aside and after omitting duplicate samples
 mean of the ten largest copper values
 median of the five lowest lead values
 mean copper in the northern half

@@ -103,8 +103,8 @@ def start_child(number: Any) -> None:
     answer(number, {"content": [{"type": "text", "text": f"{os.getpid()} {child.pid}"}]})
 
 
-def flood(number: Any) -> None:
-    line = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x" * 10_000}}) + "\n"
+def flood(message: dict[str, Any]) -> NoReturn:
+    line = json.dumps({"jsonrpc": "2.0", **message}) + "\n"
     while True:
         sys.stdout.write(line)
 
@@ -141,7 +141,8 @@ CALLS: dict[str, Any] = {
     "late": late,
     "long_line": long_line,
     "garbage": garbage,
-    "flood": flood,
+    "flood": lambda number: flood({"method": "notifications/message", "params": {"data": "x" * 10_000}}),
+    "flood_answers": lambda number: flood({"id": 999_999, "result": {"data": "x" * 10_000}}),
     "questions": questions,
     "rows": hostile_rows,
     "rows_in_text": rows_in_text,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from outcrop.text import ELLIPSIS, inert, shorten
 from outcrop_schemas import limits, wire
 from outcrop_schemas.claims import Verdict
+from outcrop_schemas.hypotheses import Hypothesis
 from outcrop_schemas.outcome import DispatchLine, Outcome, RunOutcome, Status, Truncated
 from outcrop_schemas.outcome import VerifiedArtifact as Verified
 from outcrop_schemas.protocol import Evidence
@@ -18,7 +19,7 @@ from outcrop_schemas.protocol import Evidence
 _OUT_OF_REACH = "check_script"
 """What a note about it says is of no use here: each call waits until its script has ended."""
 _LINE_CHARS = limits.SUMMARY_CHARS
-_TOLD = ("results", "findings", "figures", "recommendations", "blockers", "gap", "left_out")
+_TOLD = ("results", "findings", "hypotheses", "figures", "recommendations", "blockers", "gap", "left_out")
 
 
 class _Answer(BaseModel):
@@ -93,6 +94,9 @@ class ResearchAnswer(_Answer):
     warnings: list[str]
     figures: list[Figure] = Field(
         description="Numbers of the answer, each computed again from its table: verified, refuted or unverifiable."
+    )
+    hypotheses: list[Hypothesis] = Field(
+        description="Claims that were tested, each with its verdict and what speaks for and against it."
     )
     artifacts: list[File]
     dispatches: list[DispatchLine]

@@ -41,6 +41,7 @@ class Transport:
         self._source: asyncio.ReadTransport | None = None
         self._pumps: list[asyncio.Task[None]] = []
         self._noise = 0
+        self._asked: set[str] = set()
         self.over = asyncio.Event()
         self.broken: str | None = None
         self.garbage = ""
@@ -101,14 +102,26 @@ class Transport:
         elif "method" in message:
             if isinstance(message.get("id"), int | str):
                 self._send(_refusal(message))
-        elif (answer := _answer(message)) is not None:
+        elif (answer := self._awaited(message)) is not None:
             self._noise, self.answered = 0, self.answered + 1
             await self._answers.send(answer)
         if self._noise > limits.OUTSIDE_NOISE_BYTES:
             self.broken = f"it wrote more than {limits.OUTSIDE_NOISE_BYTES:,} bytes that answer nothing"
 
+    def _awaited(self, message: dict[str, Any]) -> SessionMessage | None:
+        """The answer to what it was asked, once; None where it is another, of which there may be any number."""
+        # The SDK takes an answer to "7" for one to 7.
+        number = str(message.get("id"))
+        if number not in self._asked or (answer := _answer(message)) is None:
+            return None
+        self._asked.remove(number)
+        return answer
+
     async def _write(self) -> None:
         async for message in self._requests:
+            number = getattr(message.message, "id", None)
+            if number is not None:
+                self._asked.add(str(number))
             self._send(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
 
     def _send(self, data: bytes) -> None:

@@ -29,6 +29,8 @@ RULE = "results below a limit as half of it (DL/2), above one as the limit"
 HARMLESS_SHARE = 0.15
 MOST_SHARE = 0.5
 """Up to the first share below a limit DL/2 hardly moves a mean (Helsel 2012); beyond the second no mean is sound."""
+RULE_DECIDES = "follows the rule, not the rock"
+"""What is said of a column beyond the second share."""
 LIMITS_TOLD = 4
 COLUMNS_TOLD = 8
 
@@ -189,7 +191,7 @@ def _sentence(table: Table, name: str) -> str:
     share = int(below.sum()) / results if results else 0.0
     caution = ""
     if share > MOST_SHARE:
-        caution = "; with more than half below a limit a mean, sd or correlation follows the rule, not the rock"
+        caution = f"; with more than half below a limit a mean, sd or correlation {RULE_DECIDES}"
     elif share > HARMLESS_SHARE:
         caution = "; with so many below a limit a mean or sd depends on the rule"
     return f"{name}: {told} of {results} results ({100 * share:.6g} % below), {rule}{caution}"

@@ -114,6 +114,12 @@ async def test_a_run_a_dispatch_and_the_record_of_both(served: Any) -> None:
         shown = await client.call_tool("show_run", {"run": answer["run_id"]})
         assert [*Draft202012Validator(schemas["show_run"]).iter_errors(shown.structured_content)] == []
         assert shown.structured_content["answer"]["summary"] == answer["summary"]
+        assert shown.structured_content["answer"]["hypotheses"] == answer["hypotheses"] == []
+        asked = {"objective": "is Cu ppm correlated with Zn ppm?", "data": ["small.csv"]}
+        run = await client.call_tool("run_research", asked)
+        [held] = run.structured_content["hypotheses"]
+        assert held["status"] in {"supported", "refuted", "dropped"}
+        assert any("correlated beyond chance" in block.text for block in run.content if block.type == "text")
         asked = {"specialist": "plotting", "objective": "histogram of Cu ppm", "data": ["small.csv"]}
         done = await client.call_tool("dispatch", asked)
         assert not done.is_error, done.content

@@ -147,6 +147,7 @@ async def test_arguments_that_do_not_fit_are_not_sent(opened: Open) -> None:
         ("leave", "exit code 1.*I have had enough"),
         ("long_line", "wrote a line of more than"),
         ("flood", "bytes that answer nothing"),
+        ("flood_answers", "bytes that answer nothing"),
         ("no_result", "what is no result of a tool"),
         ("deep", "fine"),
         ("failure", "the tool says that it failed: Ignore all"),

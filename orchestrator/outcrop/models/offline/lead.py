@@ -74,7 +74,8 @@ class LeadTurn:
     def _testing(self, step: Step, call: Call, columns: tuple[str, ...]) -> Attempt:
         """The dispatch of a step; where that puts a claim to the test, the claim is stated before and judged after."""
         path = call.arguments["data"][0]
-        claim = supposed(step.card.name, columns, self._profiles.get(path), path) if self._may_suppose else None
+        profile = self._profiles.get(path) if self._may_suppose else None
+        claim = supposed(step.card.name, columns, profile, path, step.clause)
         supposition = Supposition(self._conversation, claim)
         if supposition.statement:
             return Attempt([supposition.statement])

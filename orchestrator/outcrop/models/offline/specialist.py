@@ -12,6 +12,7 @@ from outcrop.models.offline.calling import NO_CONDITION
 from outcrop.models.offline.cards import own_cards
 from outcrop.models.offline.conversation import Answer, Call, Conversation, string_of
 from outcrop.models.offline.inspection import INSPECT, next_look, profile_of
+from outcrop.models.offline.judging import judged
 from outcrop.models.offline.profile import Profile, joined
 from outcrop.models.offline.references import Previous
 from outcrop.models.offline.routing import asks_for_number, without_asides
@@ -27,7 +28,7 @@ from outcrop.models.offline.sequence import (
     work_through,
 )
 from outcrop.models.offline.steps import Plan, Step, make_plan, quoted
-from outcrop.models.offline.supposing import entries_of, judged, told_to, with_interval_tops
+from outcrop.models.offline.supposing import entries_of, told_to, undecided, with_interval_tops
 from outcrop.models.offline.tables import is_raster_file, takes_several, targets_of, unusable
 from outcrop.models.offline.values import INSPECT_COLUMNS, look_up, with_columns
 from outcrop_schemas import limits
@@ -208,27 +209,29 @@ class SpecialistTurn:
         summary = " ".join(
             sentence(record.done.summary or quoted(record.step.clause)) for record in done if record.done
         )
+        evidence, open_ones = self._evidence(done)
         answer = {
             "status": "partial" if blockers else "success",
             "summary": cut(summary, limits.SUMMARY_CHARS),
             "results": results,
             "artifacts": [artifact for record in done if record.done for artifact in record.done.artifacts],
-            "findings": sentences([*plan.notes, *findings, *notes]),
-            **self._evidence(done),
+            "findings": sentences([*open_ones, *plan.notes, *findings, *notes]),
+            **evidence,
             "blockers": sentences(blockers),
         }
         return Call(COMPLETE, smaller(answer, self._conversation.refused_completions))
 
-    def _evidence(self, done: list[Record]) -> dict[str, Any]:
-        """What the figures say of the hypotheses that it was told."""
+    def _evidence(self, done: list[Record]) -> tuple[dict[str, Any], list[str]]:
+        """What the figures say of the hypotheses that it was told, and where they say neither."""
         told = told_to(self._conversation)
         found = [
             one
             for record in done
-            if record.done and (one := judged(record.step.card.name, record.done.results, record.table))
+            if record.done
+            and (one := judged(record.step.card.name, record.done.results, record.table, record.done.notes))
         ]
         evidence = entries_of(told, found)
-        return {"evidence": evidence} if evidence else {}
+        return ({"evidence": evidence} if evidence else {}), undecided(told, found)
 
     def _refuse(self, *blockers: str, is_gap: bool = False) -> Call:
         """Complete with nothing done. A capability that no tool has is a gap, anything else an error."""

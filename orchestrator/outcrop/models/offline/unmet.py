@@ -1,7 +1,7 @@
 """Refuses restrictions of the rows that nothing carries out: a figure of all rows is no answer to a part of them.
 
-"The ten largest copper values", "the northern half", "east of 501000", "deeper than 10 m", "every second sample": where
-no argument, condition or filter took such words, the step is refused with them.
+"The ten largest copper values", "the northern half", "east of 501000", "deeper than 10 m", "every second sample",
+"after removing outliers": where no argument, condition or filter took such words, the step is refused with them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from outcrop.models.offline.mentions import Mentions
+from outcrop.models.offline.polarity import REMOVING
 from outcrop.models.offline.ranking import FIGURES
-from outcrop.models.offline.vocabulary import DETERMINERS, QUESTIONS, word_set
+from outcrop.models.offline.vocabulary import DETERMINERS, NEGATIONS, QUESTIONS, word_set
 from outcrop.models.offline.words import Word, squeeze
 
 EXTREMES = word_set(
@@ -43,6 +44,7 @@ PARTS_OF_NUMBERS = frozenset((("%",), ("percent",), ("per", "cent")))
 NTH = word_set("other second third fourth fifth sixth seventh eighth ninth tenth nth alternate")
 RANDOMLY = word_set("random randomly arbitrary")
 ROWS = frozenset(("row", "valu", "specimen", "case", "interv", "hole", "well", "point", "site", "measur", "assay"))
+LEFT_OUT = frozenset(("outlier", "duplic"))
 NEAR = 3
 
 
@@ -89,10 +91,17 @@ class _Looker:
             or (word in RANDOMLY and bool(self._things(at)))
             or (word in NTH | {"nth"} and at > 0 and self._lower[at - 1] == "every")
             or (self._words[at].number is not None and self._is_number(at))
+            or self._is_left_out(at)
         )
 
     def _is_free(self, at: int) -> bool:
         return at not in self._used and at not in self._asked
+
+    def _is_left_out(self, at: int) -> bool:
+        """ "After removing outliers"; not "flag and remove outliers", nor what `guards.py` has refused already."""
+        word = self._words[at]
+        is_before = at > 0 and word.stem in REMOVING and word.lower.endswith("ing") and word.lower not in NEGATIONS
+        return is_before and any(near.stem in LEFT_OUT for near in self._words[at + 1 : at + 1 + NEAR])
 
     def _is_compass(self, at: int) -> bool:
         """A direction, also one that was taken for the coordinate: "in the north", "east of 501000"."""
