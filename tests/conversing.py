@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from warm import warm
+
 from outcrop import ScriptedModel
 from outcrop.chat.answer import Answered
 from outcrop.chat.session import Chat
@@ -71,7 +73,7 @@ async def talked(
     """A conversation with a scripted chat; the roles of `models` are scripted too."""
     model = ScriptedModel(turns, name="chat")
     roles = {"chat": model, **options.pop("models", {})}
-    async with Chat(workspace=workspace, model=roles, launcher=options.pop("launcher", "auto"), **options) as chat:
+    async with Chat(workspace=workspace, model=roles, launcher=options.pop("launcher", warm()), **options) as chat:
         answers = [await chat.ask(message) for message in messages]
         return answers, model, chat.folder
 

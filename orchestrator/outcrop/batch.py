@@ -27,7 +27,7 @@ from outcrop.jobs import Job as Job
 from outcrop.jobs import Line as Line
 from outcrop.jobs import read_jobs as read_jobs
 from outcrop.journal import Journal, now
-from outcrop.launching import gone
+from outcrop.launching import Launcher, gone
 from outcrop.ledger import Terms
 from outcrop.models import ModelChoice, ModelTable
 from outcrop.models.api_batch import SENDING, SENT, Mailbox
@@ -58,8 +58,8 @@ class Batch:
     `interrupted`, since nobody knows what its specialist did, unless `retry` names that status; jobs that ended in a
     status of `retry`, or failed with a dispatch that did, are run again. After `max_failures` failed jobs no further
     ones begin. Lines that are no jobs are told to `on_bad`, all of them before the first job begins; the others run.
-    `tracer_provider` and `meter_provider` are those of an application that uses OpenTelemetry.
-    Raises what opening a workspace raises.
+    `launcher` is one of your own, or `auto`, `nursery` or `cold`. `tracer_provider` and `meter_provider` are those of
+    an application that uses OpenTelemetry. Raises what opening a workspace raises.
     """
 
     def __init__(
@@ -77,13 +77,14 @@ class Batch:
         settings: Settings | None = None,
         api_batch: bool = False,
         backend: str = LOCAL,
+        launcher: Launcher | str = "auto",
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
     ) -> None:
         self._providers = Providers(tracer_provider, meter_provider)
         self._path, self._workspace = Path(jobs), Workspace(workspace)
         self._settings = settings or Settings.load(self._workspace.folder)
-        self._workers, self._backend = self._settings.chosen_workers(workers), backend
+        self._workers, self._backend, self._launcher = self._settings.chosen_workers(workers), backend, launcher
         if api_batch and self._workers is None:
             # They wait for hours with nothing to do, and many turns make a batch.
             self._workers = limits.API_BATCH_WORKERS
@@ -138,7 +139,14 @@ class Batch:
     def _opened(self, models: ModelTable, terms: Terms | None = None) -> AbstractAsyncContextManager[Shared]:
         calls, backend, providers = self._settings.model_calls, self._backend, self._providers
         return Shared.opened(
-            self._workspace, models, self._workers, calls, terms=terms, backend=backend, providers=providers
+            self._workspace,
+            models,
+            self._workers,
+            calls,
+            self._launcher,
+            terms=terms,
+            backend=backend,
+            providers=providers,
         )
 
     async def _open(self, shared: Shared) -> tuple[Desk, Before]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 import pytest
+from installed import outcrop
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-OUTCROP = Path(sys.executable).parent / "outcrop"
 NAMES = ["a.csv", "two words, and a comma.csv"]
 NODE = pytest.param("column_means.mjs", "node", [], marks=pytest.mark.skipif(which("node") is None, reason="no Node"))
 ALL = [pytest.param("count_rows.sh", "sh", []), NODE, pytest.param("rare_values.py", sys.executable, ["rock"])]
@@ -20,8 +19,8 @@ ALL = [pytest.param("count_rows.sh", "sh", []), NODE, pytest.param("rare_values.
 
 def dispatch(workspace: Path, name: str, program: str, arguments: list[str], data: list[str]) -> dict[str, Any]:
     given = ["--data", *data] if data else []
-    command = [OUTCROP, "dispatch", "--objective", "try it", *given, "--json", "--", program, EXAMPLES / name]
-    done = subprocess.run([*command, *arguments], cwd=workspace, capture_output=True, text=True, timeout=100)
+    command = ["dispatch", "--objective", "try it", *given, "--json", "--", program, EXAMPLES / name]
+    done = outcrop(workspace, *command, *arguments)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

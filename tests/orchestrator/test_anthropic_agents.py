@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from servers.messages_api import MODELS, MessagesApi
 from servers.turns import Answer, answer, call, text, thinking
+from warm import warm
 
 from outcrop import Pool
 from outcrop.models.anthropic import AnthropicModel
@@ -149,7 +150,7 @@ async def test_a_specialist_process_learns_that_its_window_is_full(serving: Serv
         return answer(call("list_files"))
 
     api.script = script
-    async with Pool(workers=1, model=AnthropicModel(MODELS[0]), workspace=workspace) as pool:
+    async with Pool(workers=1, model=AnthropicModel(MODELS[0]), workspace=workspace, launcher=warm()) as pool:
         outcome = await pool.dispatch("analytics", "look")
     assert outcome.status == "success", outcome.errors
     assert api.statuses == [200, 400, 200]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from servers.messages_api import MODELS, Fault, MessagesApi
 from servers.turns import answer, call, in_turn, text, thinking
+from warm import warm
 
 from outcrop import Run
 from outcrop.exchanges import Exchange, read_exchanges
@@ -65,7 +66,9 @@ async def test_a_refusal_after_which_another_model_is_asked_is_recorded_with_all
     serving: Serving, workspace: Path
 ) -> None:
     api = serving(REFUSED, answer(call("pin", key="k", value="v")), DONE, faults=[Fault("status", 529)])
-    outcome = await Run("count", workspace=workspace, settings=Settings.load(workspace, {}, FALLBACK)).start()
+    outcome = await Run(
+        "count", workspace=workspace, launcher=warm(), settings=Settings.load(workspace, {}, FALLBACK)
+    ).start()
     assert outcome.status == "success"
     refused, first, second = exchanges_of(outcome.run_folder)
     assert (refused.about["unused"], refused.about["model"]) == ("refused", "claude-haiku-5-5")
@@ -171,7 +174,7 @@ async def test_a_run_that_is_cancelled_in_a_stream_is_replayed_as_far_as_it_came
     order = call("dispatch", specialist="analytics", objective="count", data=["t.csv"])
     first = answer(call("pin", key="k", value="v")) if whose == "lead" else answer(order)
     api = serving(first, answer(text("and so on " * 99)), faults=[None, Fault("stall", after_events=2)])
-    run = Run("count", ["t.csv"], workspace=workspace, settings=Settings(model="claude-haiku-5-5"))
+    run = Run("count", ["t.csv"], workspace=workspace, launcher=warm(), settings=Settings(model="claude-haiku-5-5"))
     task = asyncio.create_task(run.start())
     await seen_by(api, 2)
     await asyncio.sleep(0.3)

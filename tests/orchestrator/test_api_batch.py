@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from servers.messages_api import MessagesApi
 from servers.turns import answer, call
+from warm import warm
 
 from outcrop.batch import Batch
 from outcrop.ledger import spent_in
@@ -83,7 +84,7 @@ def charged(run_folder: str) -> Decimal:
 
 async def test_turns_of_many_jobs_go_together_at_half_the_price(api: MessagesApi, workspace: Path) -> None:
     jobs = write_jobs(workspace, 12)
-    result = await Batch(jobs, workspace=workspace, settings=Settings(**FAST), api_batch=True).start()
+    result = await Batch(jobs, workspace=workspace, launcher=warm(), settings=Settings(**FAST), api_batch=True).start()
     assert [outcome.status for outcome in result.outcomes.values()] == ["success"] * 12
     assert len(api.batches.requests) == 24
     assert len(api.batches.posted) < 12
@@ -100,7 +101,7 @@ async def test_each_answer_comes_to_the_job_that_asked(api: MessagesApi, workspa
 
     api.script = echo
     result = await Batch(
-        write_jobs(workspace, 8), workspace=workspace, settings=Settings(**FAST), api_batch=True
+        write_jobs(workspace, 8), workspace=workspace, launcher=warm(), settings=Settings(**FAST), api_batch=True
     ).start()
     assert all(f"part {number - 1}" in outcome.summary for number, outcome in result.outcomes.items())
 
@@ -110,7 +111,7 @@ async def test_a_turn_that_expired_is_sent_again_and_one_that_is_wrong_is_not(
 ) -> None:
     api.script, api.batches.expire = complete, {0, 1}
     result = await Batch(
-        write_jobs(workspace, 3), workspace=workspace, settings=Settings(**FAST), api_batch=True
+        write_jobs(workspace, 3), workspace=workspace, launcher=warm(), settings=Settings(**FAST), api_batch=True
     ).start()
     assert [outcome.status for outcome in result.outcomes.values()] == ["success"] * 3
     assert len(api.batches.requests) == 5
@@ -118,7 +119,9 @@ async def test_a_turn_that_expired_is_sent_again_and_one_that_is_wrong_is_not(
 
 async def test_a_batch_is_asked_after_until_it_has_ended_and_read_once(api: MessagesApi, workspace: Path) -> None:
     api.script, api.batches.looks_until_ended = complete, 5
-    await Batch(write_jobs(workspace, 1), workspace=workspace, settings=Settings(**FAST), api_batch=True).start()
+    await Batch(
+        write_jobs(workspace, 1), workspace=workspace, launcher=warm(), settings=Settings(**FAST), api_batch=True
+    ).start()
     # Five looks too early, one that finds it ended, and the SDK's own before it reads the results.
     assert [posted.looks for posted in api.batches.posted] == [7]
 
@@ -126,7 +129,7 @@ async def test_a_batch_is_asked_after_until_it_has_ended_and_read_once(api: Mess
 async def test_specialists_wait_for_their_turns_too_and_it_is_queue_time(api: MessagesApi, workspace: Path) -> None:
     api.script = dispatch_first
     result = await Batch(
-        write_jobs(workspace, 3), workspace=workspace, settings=Settings(**FAST), api_batch=True
+        write_jobs(workspace, 3), workspace=workspace, launcher=warm(), settings=Settings(**FAST), api_batch=True
     ).start()
     assert [outcome.status for outcome in result.outcomes.values()] == ["success"] * 3
     assert {line.status for outcome in result.outcomes.values() for line in outcome.dispatches} == {"success"}
@@ -135,7 +138,7 @@ async def test_specialists_wait_for_their_turns_too_and_it_is_queue_time(api: Me
 
 async def test_it_needs_a_model_that_is_asked_over_the_api(workspace: Path) -> None:
     with pytest.raises(UsageError, match="choose a model"):
-        await Batch(write_jobs(workspace, 1), workspace=workspace, api_batch=True).start()
+        await Batch(write_jobs(workspace, 1), workspace=workspace, launcher=warm(), api_batch=True).start()
 
 
 def start(workspace: Path, *more: str) -> subprocess.Popen[bytes]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.models.scripted import turn
@@ -47,7 +48,7 @@ async def worked(workspace: Path, attach: list[str], *contexts: dict[str, Any]) 
     lead = ScriptedModel([*(asks(context, f"l{n}") for n, context in enumerate(contexts)), END])
     specialist = ScriptedModel([DONE] * len(contexts), name="specialist")
     models = {"lead": lead, "analytics": specialist}
-    outcome = await Run("look", ["a.csv"], workspace=workspace, model=models, attach=attach).start()
+    outcome = await Run("look", ["a.csv"], workspace=workspace, launcher=warm(), model=models, attach=attach).start()
     assert outcome.status == "success", outcome.errors
     return outcome, lead.requests, specialist.requests
 
@@ -104,7 +105,7 @@ async def test_no_row_of_an_attached_file_reaches_the_lead(workspace: Path, name
 async def test_a_program_attaches_to_a_dispatch_and_the_record_rebuilds_it(workspace: Path) -> None:
     (workspace / "notes.md").write_text(NOTES)
     model = ScriptedModel([DONE])
-    async with Pool(workers=1, model=model, workspace=workspace) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm()) as pool:
         outcome = await pool.dispatch("analytics", "look", attach=["notes.md", workspace / "notes.md"])
         folder = pool.run_folder
     assert outcome.status == "success", outcome.errors
@@ -146,9 +147,9 @@ async def test_what_cannot_be_attached_is_an_error_before_anything_starts(
     (workspace / "link.md").symlink_to(workspace.parent / "outside.md")
     model = ScriptedModel([END])
     with pytest.raises(PathError, match=words):
-        await Run("look", workspace=workspace, model=model, attach=[path]).start()
+        await Run("look", workspace=workspace, launcher=warm(), model=model, attach=[path]).start()
     assert not (workspace / ".outcrop" / "runs").exists()
-    async with Pool(workers=1, model=model, workspace=workspace) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm()) as pool:
         with pytest.raises(PathError, match=words):
             await pool.dispatch("analytics", "look", attach=[path])
     assert model.requests == []
@@ -158,7 +159,7 @@ async def test_a_file_that_is_not_attached_is_a_typed_error_for_the_lead(workspa
     (workspace / "a.csv").write_text(ROWS)
     (workspace / "notes.md").write_text(NOTES)
     lead = ScriptedModel([asks({"attachments": ["a.csv"]}, "l1"), asks({"attachments": {"a": 1}}, "l2"), END])
-    await Run("look", workspace=workspace, model=lead, attach=["notes.md"]).start()
+    await Run("look", workspace=workspace, launcher=warm(), model=lead, attach=["notes.md"]).start()
     for request in lead.requests[1:3]:
         said = request.messages[-1].content[0].content  # type: ignore[union-attr]
         assert '"field":"context.attachments"' in said
@@ -168,7 +169,7 @@ async def test_a_file_that_is_not_attached_is_a_typed_error_for_the_lead(workspa
 async def test_a_damaged_file_says_so_and_the_work_goes_on(workspace: Path) -> None:
     (workspace / "notes.txt.gz").write_bytes(b"\x1f\x8b\x08\x00" + b"MARK" * 10)
     model = ScriptedModel([DONE])
-    async with Pool(workers=1, model=model, workspace=workspace) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm()) as pool:
         await pool.dispatch("analytics", "look", attach=["notes.txt.gz"])
     [told] = attached_in(model.requests[0])
     assert told.startswith(f"{ATTACHMENT}notes.txt.gz could not be read: ")
@@ -178,7 +179,7 @@ async def test_in_a_small_window_attachments_take_a_share_of_it(workspace: Path)
     (workspace / "long.md").write_text("The crew walked the ridges where old gossans crop out beneath cover.\n" * 9_000)
     model = ScriptedModel([DONE])
     settings = Settings(roles={"analytics": {"window_tokens": 40_000}})
-    async with Pool(workers=1, model=model, workspace=workspace, settings=settings) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm(), settings=settings) as pool:
         await pool.dispatch("analytics", "look", attach=["long.md"])
     from outcrop_specialists.context.segments import estimated
 
@@ -189,7 +190,7 @@ async def test_in_a_small_window_attachments_take_a_share_of_it(workspace: Path)
 async def test_a_program_of_ones_own_gets_the_texts_in_its_request(workspace: Path, program: Any) -> None:
     (workspace / "notes.md").write_text(NOTES)
     command = program('complete(answer=request["attachments"])')
-    async with Pool(workers=1, workspace=workspace) as pool:
+    async with Pool(workers=1, workspace=workspace, launcher=warm()) as pool:
         outcome = await pool.dispatch("mine", "look", attach=["notes.md"], command=command)
     [told] = outcome.results["answer"]
     assert told.endswith(NOTES)
@@ -203,7 +204,7 @@ async def test_a_run_that_is_cancelled_while_files_are_read_is_recorded_as_cance
     async def on_open(folder: RunFolder) -> None:
         begun.set()
 
-    run = Run("look", workspace=workspace, model=model, attach=["big.csv"], on_open=on_open)
+    run = Run("look", workspace=workspace, launcher=warm(), model=model, attach=["big.csv"], on_open=on_open)
     task = asyncio.create_task(run.start())
     await asyncio.wait_for(begun.wait(), 60)
     task.cancel()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop.batch import Batch, Line, Standing, read_jobs
 from outcrop.batch_resume import UNKNOWN
@@ -45,7 +46,7 @@ async def test_good_jobs_run_and_bad_lines_are_named_by_number(workspace: Path) 
         '{"objective": "x", "data": "missing.csv"}',
     )
     jobs = write_jobs(workspace / "jobs.jsonl", 2, *bad)
-    result = await Batch(jobs, workspace=workspace, workers=2).start()
+    result = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2).start()
     assert [bad.number for bad in result.bad_lines] == [3, 4, 5, 6]
     assert [
         "objective" in result.bad_lines[0].reason,
@@ -64,8 +65,8 @@ async def test_good_jobs_run_and_bad_lines_are_named_by_number(workspace: Path) 
 
 async def test_a_finished_batch_is_not_run_again(workspace: Path) -> None:
     jobs = write_jobs(workspace / "jobs.jsonl", 2)
-    first = await Batch(jobs, workspace=workspace, workers=2).start()
-    second = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    first = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2).start()
+    second = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, resume=True).start()
     assert second.resumed == 2
     assert second.run_folder == first.run_folder
     assert {n: o.run_id for n, o in second.outcomes.items()} == {n: o.run_id for n, o in first.outcomes.items()}
@@ -73,9 +74,9 @@ async def test_a_finished_batch_is_not_run_again(workspace: Path) -> None:
 
 async def test_a_changed_line_is_a_new_job(workspace: Path) -> None:
     jobs = write_jobs(workspace / "jobs.jsonl", 2)
-    await Batch(jobs, workspace=workspace, workers=2).start()
+    await Batch(jobs, workspace=workspace, launcher=warm(), workers=2).start()
     jobs.write_text(jobs.read_text().replace("summarise Au and Cu", "summarise Au", 1))
-    assert (await Batch(jobs, workspace=workspace, workers=2, resume=True).start()).resumed == 1
+    assert (await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, resume=True).start()).resumed == 1
 
 
 BAD_DATA = ("a\0b.csv", "x" * 5_000, "a/" * 3_000 + "b.csv", ".", "..", "missing.csv")
@@ -85,7 +86,7 @@ async def test_data_that_cannot_be_a_path_is_a_bad_line_alone(workspace: Path) -
     bad = [json.dumps({"objective": "summarise Au", "data": path}) for path in BAD_DATA]
     jobs = write_jobs(workspace / "jobs.jsonl", 1, *bad)
     for resumed in (0, 1):
-        result = await Batch(jobs, workspace=workspace, workers=2, resume=bool(resumed)).start()
+        result = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, resume=bool(resumed)).start()
         assert [outcome.status for outcome in result.outcomes.values()] == ["success"]
         assert [one.number for one in result.bad_lines] == list(range(2, 2 + len(bad)))
         assert all(one.reason.startswith("data: ") for one in result.bad_lines)
@@ -114,7 +115,7 @@ class Stumbling:
 async def test_an_exception_that_nobody_foresaw_ends_one_job_and_no_other(workspace: Path) -> None:
     jobs = workspace / "jobs.jsonl"
     jobs.write_text("".join(json.dumps({"objective": f"number {n}"}) + "\n" for n in range(3)))
-    result = await Batch(jobs, workspace=workspace, workers=1, model=Stumbling()).start()
+    result = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=Stumbling()).start()
     assert [outcome.status for outcome in result.outcomes.values()] == ["success", "error", "success"]
     assert result.outcomes[2].errors == ["ZeroDivisionError: the name is broken"]
     assert job_ends(result.run_folder) == Counter({1: 1, 2: 1, 3: 1})
@@ -128,25 +129,25 @@ async def test_what_ends_a_whole_batch_is_raised_as_itself_and_not_in_a_group(wo
         raise JournalError(f"no room for line {line.number}")
 
     with pytest.raises(JournalError, match="no room for line"):
-        await Batch(jobs, workspace=workspace, workers=2, on_job=refuse).start()
+        await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, on_job=refuse).start()
 
 
 async def test_jobs_are_known_again_wherever_their_lines_stand(workspace: Path) -> None:
     jobs = write_jobs(workspace / "jobs.jsonl", 3)
-    first = await Batch(jobs, workspace=workspace, workers=2).start()
+    first = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2).start()
     one, two, three = jobs.read_text().splitlines()
     new = json.dumps({"objective": "summarise Cu", "data": "t0.csv"})
     jobs.write_text("\n".join(["not a job", new, two, "", three]) + "\n")
-    moved = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    moved = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, resume=True).start()
     assert moved.resumed == 2
     assert [moved.outcomes[line].run_id for line in (3, 5)] == [first.outcomes[line].run_id for line in (2, 3)]
     lines = [json.loads(line) for line in moved.results.read_text().splitlines()]
     assert [(line["line"], line["id"]) for line in lines] == [(2, None), (3, "job-1"), (5, "job-2")]
     one = json.dumps({name: value for name, value in json.loads(one).items() if name != "id"})
     jobs.write_text("\n".join([three, one, two]) + "\n")
-    once = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    once = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, resume=True).start()
     jobs.write_text("\n".join([three, one, one, two]) + "\n")
-    again = await Batch(jobs, workspace=workspace, workers=2, resume=True).start()
+    again = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, resume=True).start()
     assert again.resumed == 3
     assert again.outcomes[2].run_id == once.outcomes[2].run_id
     assert again.outcomes[3].run_id not in {outcome.run_id for outcome in [*once.outcomes.values(), first.outcomes[1]]}

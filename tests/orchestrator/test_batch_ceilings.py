@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from servers.messages_api import MessagesApi
 from servers.turns import answer, call
+from warm import warm
 
 from outcrop.batch import Batch, read_jobs
 from outcrop.budget import Amount, Budget, Ceiling
@@ -64,7 +65,7 @@ async def test_the_ceiling_of_a_job_holds_and_its_siblings_go_on(api: MessagesAp
     jobs = [{"objective": f"count {number}"} for number in range(4)]
     path = write(workspace, jobs[0], {"objective": "count for ever", "budget_usd": str(OWN)}, *jobs[1:])
     settings = Settings(model=CHEAP, budget_usd=Decimal(1))
-    found = await Batch(path, workspace=workspace, workers=2, settings=settings).start()
+    found = await Batch(path, workspace=workspace, launcher=warm(), workers=2, settings=settings).start()
     assert {number: outcome.status for number, outcome in found.outcomes.items()} == {
         1: "success", 2: "budget", 3: "success", 4: "success", 5: "success",
     }  # fmt: skip
@@ -79,11 +80,15 @@ async def test_the_ceiling_of_a_job_holds_and_its_siblings_go_on(api: MessagesAp
     assert Decimal(found.spending["remaining_usd"]) == 1 - Decimal(found.spending["spent_usd"])
 
     # Done again beneath the same ceiling, what it spent before counts; a higher one lets it go on.
-    again = await Batch(path, workspace=workspace, settings=settings, resume=True, retry=["budget"]).start()
+    again = await Batch(
+        path, workspace=workspace, launcher=warm(), settings=settings, resume=True, retry=["budget"]
+    ).start()
     assert again.outcomes[2].status == "budget"
     assert billed(api)[True] <= OWN * 10**9
     write(workspace, jobs[0], {"objective": "count for ever", "budget_usd": "0.15"}, *jobs[1:])
-    higher = await Batch(path, workspace=workspace, settings=settings, resume=True, retry=["budget"]).start()
+    higher = await Batch(
+        path, workspace=workspace, launcher=warm(), settings=settings, resume=True, retry=["budget"]
+    ).start()
     assert higher.resumed == 4
     assert OWN * 10**9 < billed(api)[True] <= Decimal("0.15") * 10**9
 
@@ -91,7 +96,7 @@ async def test_the_ceiling_of_a_job_holds_and_its_siblings_go_on(api: MessagesAp
 async def test_the_ceiling_of_the_batch_holds_for_a_job_with_a_higher_one(api: MessagesApi, workspace: Path) -> None:
     path = write(workspace, {"objective": "count for ever", "budget_usd": "9", "budget_tokens": 10**9})
     settings = Settings(model=CHEAP, budget_usd=OWN)
-    found = await Batch(path, workspace=workspace, settings=settings).start()
+    found = await Batch(path, workspace=workspace, launcher=warm(), settings=settings).start()
     assert found.outcomes[1].status == "budget"
     assert "the ceiling of $0.05" in found.outcomes[1].errors[0]
     assert 0 < billed(api)[True] <= OWN * 10**9
@@ -102,7 +107,9 @@ async def test_a_ceiling_in_tokens_holds_for_all_runs_of_a_job(api: MessagesApi,
     settings = Settings(model=CHEAP)
     folders: set[str] = set()
     for retry in ([], ["budget"], ["budget"]):
-        found = await Batch(path, workspace=workspace, settings=settings, resume=True, retry=retry).start()
+        found = await Batch(
+            path, workspace=workspace, launcher=warm(), settings=settings, resume=True, retry=retry
+        ).start()
         assert [outcome.status for outcome in found.outcomes.values()] == ["budget", "success"]
         folders.add(found.outcomes[1].run_folder)
     assert len(folders) == 3
@@ -139,7 +146,7 @@ class Unpriced:
 
 async def test_a_ceiling_in_dollars_for_a_model_without_a_price_is_a_bad_line(workspace: Path) -> None:
     path = write(workspace, {"objective": "x", "budget_usd": 1})
-    found = await Batch(path, workspace=workspace, model=Unpriced()).start()
+    found = await Batch(path, workspace=workspace, launcher=warm(), model=Unpriced()).start()
     assert [one.number for one in found.bad_lines] == [1]
     assert "budget_usd: There is no price for the model 'mine'" in found.bad_lines[0].reason
     assert len(found.outcomes) == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop.batch import Batch, Line, Standing, read_jobs
 from outcrop.jobs import over_files, write_jobs
@@ -102,7 +103,7 @@ async def test_offline_the_name_of_a_file_in_a_template_means_the_file(workspace
     for name in ("trench_2", "north"):
         (workspace / "assays" / f"{name}.csv").write_text("sample,Au\na,1\nb,2\nc,6\n")
     jobs = write_jobs(Workspace(workspace), "summarise Au of {stem}", ["assays/*.csv"])
-    found = await Batch(jobs, workspace=workspace, workers=2).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2).start()
     assert statuses(found.outcomes) == {1: "success", 2: "success"}
     assert all("mean 3" in outcome.summary for outcome in found.outcomes.values())
 
@@ -116,7 +117,7 @@ async def test_jobs_of_higher_priority_begin_first(workspace: Path) -> None:
     def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
         order.append((line.number, standing.ended, standing.left))
 
-    await Batch(jobs, workspace=workspace, workers=1, model=Obedient(), on_job=on_job).start()
+    await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=Obedient(), on_job=on_job).start()
     assert order == [(3, 1, 3), (1, 2, 2), (2, 3, 1), (4, 4, 0)]
 
 
@@ -125,11 +126,11 @@ async def test_after_too_many_failures_no_job_begins_and_the_rest_can_follow(wor
         workspace, *(job(status, id=str(n)) for n, status in enumerate(["error", "success", "error", "success"]))
     )
     model = Obedient()
-    found = await Batch(jobs, workspace=workspace, workers=1, model=model, max_failures=1).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model, max_failures=1).start()
     assert statuses(found.outcomes) == {1: "error"}
     assert found.not_begun == 3
     assert not found.is_good
-    rest = await Batch(jobs, workspace=workspace, workers=1, model=model, resume=True).start()
+    rest = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model, resume=True).start()
     assert statuses(rest.outcomes) == {1: "error", 2: "success", 3: "error", 4: "success"}
     assert (rest.resumed, rest.not_begun) == (1, 0)
     assert rest.run_folder == found.run_folder
@@ -138,7 +139,9 @@ async def test_after_too_many_failures_no_job_begins_and_the_rest_can_follow(wor
 async def test_failures_before_it_was_resumed_do_not_hold_it_up(workspace: Path) -> None:
     jobs = write(workspace, *(job("error", id=str(number)) for number in range(3)))
     for begun in (1, 2, 3):
-        batch = Batch(jobs, workspace=workspace, workers=1, model=Obedient(), max_failures=1, resume=True)
+        batch = Batch(
+            jobs, workspace=workspace, launcher=warm(), workers=1, model=Obedient(), max_failures=1, resume=True
+        )
         assert len((await batch.start()).outcomes) == begun
 
 
@@ -151,20 +154,22 @@ class Late(Obedient):
 
 async def test_a_time_limit_of_somebody_elses_is_not_the_jobs(workspace: Path) -> None:
     jobs = write(workspace, job("success"), job("success", seconds=60))
-    found = await Batch(jobs, workspace=workspace, workers=1, model=Late()).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=Late()).start()
     assert statuses(found.outcomes) == {1: "error", 2: "error"}
     assert all("my own limit" in " ".join(outcome.errors) for outcome in found.outcomes.values())
 
 
 async def test_a_job_over_its_time_ends_as_timeout_and_is_done_again_when_asked(workspace: Path) -> None:
     jobs = write(workspace, job("success", 60, seconds=0.3), job("success"))
-    found = await Batch(jobs, workspace=workspace, workers=2, model=Obedient()).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=2, model=Obedient()).start()
     assert statuses(found.outcomes) == {1: "timeout", 2: "success"}
     assert "longer than its 0.3 s" in found.outcomes[1].errors[0]
-    same = await Batch(jobs, workspace=workspace, model=Obedient(), resume=True).start()
+    same = await Batch(jobs, workspace=workspace, launcher=warm(), model=Obedient(), resume=True).start()
     assert statuses(same.outcomes) == {1: "timeout", 2: "success"}
     assert ends(found.run_folder) == [2, 1]
-    again = await Batch(jobs, workspace=workspace, model=Obedient(), resume=True, retry=["timeout"]).start()
+    again = await Batch(
+        jobs, workspace=workspace, launcher=warm(), model=Obedient(), resume=True, retry=["timeout"]
+    ).start()
     assert statuses(again.outcomes) == {1: "timeout", 2: "success"}
     assert ends(found.run_folder) == [2, 1, 1]
 
@@ -177,9 +182,9 @@ def ends(folder: Path) -> list[int]:
 def test_what_is_no_status_or_number_is_refused(workspace: Path) -> None:
     jobs = write(workspace, job("success"))
     with pytest.raises(UnknownNameError, match="interupted"):
-        Batch(jobs, workspace=workspace, retry=["interupted"])
+        Batch(jobs, workspace=workspace, launcher=warm(), retry=["interupted"])
     with pytest.raises(UsageError, match="max_failures"):
-        Batch(jobs, workspace=workspace, max_failures=0)
+        Batch(jobs, workspace=workspace, launcher=warm(), max_failures=0)
 
 
 class Tags(HTMLParser):
@@ -199,7 +204,7 @@ class Tags(HTMLParser):
 
 async def test_the_page_shows_failures_first_and_text_as_text(workspace: Path) -> None:
     jobs = write(workspace, job("success", id="<script>alert(1)</script>"), job("error"))
-    found = await Batch(jobs, workspace=workspace, workers=1, model=Obedient()).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=Obedient()).start()
     page = Tags()
     page.feed(found.page.read_text())
     assert "script" not in page.tags

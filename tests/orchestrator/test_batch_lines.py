@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop.batch import BadLine, Batch, Line, Standing, read_jobs
 from outcrop.jobs import over_files, write_jobs
@@ -64,7 +65,9 @@ async def test_bad_lines_are_told_with_their_reasons_before_any_job_runs(workspa
     def on_job(line: Line, outcome: RunOutcome, standing: Standing) -> None:
         told.append(line.number)
 
-    batch = Batch(jobs, workspace=workspace, workers=1, model=Simple(), on_job=on_job, on_bad=told.append)
+    batch = Batch(
+        jobs, workspace=workspace, launcher=warm(), workers=1, model=Simple(), on_job=on_job, on_bad=told.append
+    )
     found = await batch.start()
     last = len(WRONG) + 2
     assert told == [*found.bad_lines, 1, last]
@@ -78,9 +81,9 @@ async def test_a_job_that_has_ended_stays_though_its_file_is_gone(workspace: Pat
     for name in ("t.csv", "u.csv"):
         (workspace / name).write_text("a\n1\n")
     jobs = write(workspace / "jobs.jsonl", GOOD, {**GOOD, "data": "u.csv"})
-    await Batch(jobs, workspace=workspace, workers=1, model=Simple()).start()
+    await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=Simple()).start()
     (workspace / "t.csv").unlink()
-    found = await Batch(jobs, workspace=workspace, workers=1, model=Simple(), resume=True).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=Simple(), resume=True).start()
     assert (found.resumed, found.bad_lines, found.is_good) == (2, [], True)
 
 
@@ -144,6 +147,8 @@ def test_templates_that_are_none_are_refused(assays: Path, template: str) -> Non
 async def test_offline_a_name_with_blanks_means_the_file(workspace: Path, template: str) -> None:
     (workspace / "my assays").mkdir()
     (workspace / "my assays" / "Au core.csv").write_text("sample,Au,Cu\na,1,4\nb,2,5\nc,6,9\n")
-    found = await Batch(write_jobs(Workspace(workspace), template, ["**/*.csv"]), workspace=workspace).start()
+    found = await Batch(
+        write_jobs(Workspace(workspace), template, ["**/*.csv"]), workspace=workspace, launcher=warm()
+    ).start()
     assert [outcome.status for outcome in found.outcomes.values()] == ["success"]
     assert "1 column of 3 rows summarised. Cu: mean 6" in found.outcomes[1].summary

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop.batch import Batch
 from outcrop.batch_outcomes import BatchOutcome, JobOutcomes
@@ -118,9 +119,9 @@ def killed_before_its_end_was_recorded(workspace: Path, path: Path) -> RunFolder
 
 async def test_an_answer_that_the_batch_did_not_hear_of_is_taken_from_the_run(workspace: Path) -> None:
     path, model = write(workspace, "go", "go on"), Simple()
-    await Batch(path, workspace=workspace, workers=1, model=model).start()
+    await Batch(path, workspace=workspace, launcher=warm(), workers=1, model=model).start()
     killed_before_its_end_was_recorded(workspace, path)
-    found = await Batch(path, workspace=workspace, workers=1, model=model, resume=True).start()
+    found = await Batch(path, workspace=workspace, launcher=warm(), workers=1, model=model, resume=True).start()
     assert (model.asked, found.resumed) == (2, 2)
     assert [one.summary for one in found.outcomes.values()] == ["answer 1", "answer 2"]
 
@@ -129,11 +130,11 @@ async def test_what_a_job_came_to_when_it_was_done_again_counts_though_the_batch
     workspace: Path,
 ) -> None:
     path, model = write(workspace, "fail"), Simple()
-    await Batch(path, workspace=workspace, model=model).start()
-    await Batch(path, workspace=workspace, model=model, resume=True, retry=["error"]).start()
+    await Batch(path, workspace=workspace, launcher=warm(), model=model).start()
+    await Batch(path, workspace=workspace, launcher=warm(), model=model, resume=True, retry=["error"]).start()
     killed_before_its_end_was_recorded(workspace, path)
     # Its first end is in the journal, and its second one is not: the second run is what counts.
-    found = await Batch(path, workspace=workspace, model=model, resume=True).start()
+    found = await Batch(path, workspace=workspace, launcher=warm(), model=model, resume=True).start()
     assert model.asked == 2
     assert [one.summary for one in found.outcomes.values()] == ["answer 2"]
     records, _ = read(found.run_folder / "journal.jsonl")

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from warm import warm
 
 from outcrop.batch import Batch, Line, Standing
 from outcrop.batch_resume import UNKNOWN, Retry
@@ -80,12 +81,12 @@ def results(workspace: Path) -> dict[int, str]:
 
 async def test_a_job_whose_specialist_crashed_is_run_again_when_crashed_is_asked_for(workspace: Path) -> None:
     jobs, model = write(workspace, "to be killed", "count"), Deadly()
-    found = await Batch(jobs, workspace=workspace, workers=1, model=model).start()
+    found = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model).start()
     assert [outcome.status for outcome in found.outcomes.values()] == ["error", "success"]
     assert {line.status for line in found.outcomes[1].dispatches} == {"crashed"}
     model.is_deadly = False
     for retry, resumed, last in (([], 2, "error"), (["timeout"], 2, "error"), (["crashed"], 1, "success")):
-        batch = Batch(jobs, workspace=workspace, workers=1, model=model, resume=True, retry=retry)
+        batch = Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model, resume=True, retry=retry)
         again = await batch.start()
         assert again.resumed == resumed
         assert again.outcomes[1].status == last
@@ -108,7 +109,7 @@ def test_the_statuses_of_dispatches_count_where_the_job_is_not_good_and_they_are
 def test_retry_without_resume_is_refused(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jobs = write(workspace, "count")
     with pytest.raises(UsageError, match="--resume --retry error"):
-        Batch(jobs, workspace=workspace, retry=["error"])
+        Batch(jobs, workspace=workspace, launcher=warm(), retry=["error"])
     assert run(["batch", str(jobs), "--workspace", str(workspace), "--retry", "interrupted,error"]) == 2
     assert "--resume --retry interrupted,error" in capsys.readouterr().err
     assert not (workspace / ".outcrop").exists()
@@ -117,11 +118,13 @@ def test_retry_without_resume_is_refused(workspace: Path, capsys: pytest.Capture
 
 async def test_jobs_that_were_to_be_run_again_and_were_not_begun_keep_their_record(workspace: Path) -> None:
     jobs, model = write(workspace, "fail a", "fail b", "c"), Failing()
-    first = await Batch(jobs, workspace=workspace, workers=1, model=model).start()
+    first = await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model).start()
     before = first.results.read_text().splitlines()
 
     def again(**more: Any) -> Batch:
-        return Batch(jobs, workspace=workspace, workers=1, model=model, resume=True, retry=["error"], **more)
+        return Batch(
+            jobs, workspace=workspace, launcher=warm(), workers=1, model=model, resume=True, retry=["error"], **more
+        )
 
     held = await again(max_failures=1).start()
     assert (held.resumed, held.not_begun, held.failures) == (1, 1, 2)
@@ -140,15 +143,19 @@ async def test_a_batch_that_is_cancelled_leaves_what_has_ended(workspace: Path) 
     def cancel(line: Line, outcome: RunOutcome, standing: Standing) -> None:
         task.cancel()
 
-    task = asyncio.create_task(Batch(jobs, workspace=workspace, workers=1, model=model, on_job=cancel).start())
+    task = asyncio.create_task(
+        Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model, on_job=cancel).start()
+    )
     with pytest.raises(asyncio.CancelledError):
         await task
     assert results(workspace) == {1: "error"}
     [page] = (workspace / ".outcrop" / "runs").glob("*/summary.html")
     assert "1 jobs: 1 error" in page.read_text()
-    await Batch(jobs, workspace=workspace, workers=1, model=model, resume=True).start()
+    await Batch(jobs, workspace=workspace, launcher=warm(), workers=1, model=model, resume=True).start()
     model.is_mended = True
-    again = Batch(jobs, workspace=workspace, workers=1, model=model, resume=True, retry=["error"], on_job=cancel)
+    again = Batch(
+        jobs, workspace=workspace, launcher=warm(), workers=1, model=model, resume=True, retry=["error"], on_job=cancel
+    )
     task = asyncio.create_task(again.start())
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers.messages_api import Fault, MessagesApi
 from servers.turns import answer, call, in_turn
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.budget import Amount, Budget, Ceiling
@@ -96,7 +97,7 @@ async def test_32_specialists_of_the_most_adverse_usage_never_pass_a_dollar(work
     (workspace / "t.csv").write_text(CSV)
     model = Adverse(faults=0.1)
     settings = Settings(budget_usd=Decimal("1.00"))
-    async with Pool(workers=8, model=model, workspace=workspace, settings=settings) as pool:
+    async with Pool(workers=8, model=model, workspace=workspace, launcher=warm(), settings=settings) as pool:
         work = [pool.dispatch("analytics", f"summarise Au, part {n}", ["t.csv"]) for n in range(32)]
         outcomes = await asyncio.gather(*work)
         folder = pool.run_folder
@@ -235,10 +236,12 @@ async def test_a_model_without_a_price_is_refused_before_anything_begins(workspa
             raise AssertionError("it was asked")
 
     with pytest.raises(UsageError, match=r"no price for the model 'my-model'.*prices\.\"my-model\""):
-        await Run("x", workspace=workspace, model=Own(), settings=Settings(budget_usd=Decimal(1))).start()
+        await Run(
+            "x", workspace=workspace, launcher=warm(), model=Own(), settings=Settings(budget_usd=Decimal(1))
+        ).start()
     assert not (workspace / ".outcrop").exists()
     priced = Settings.load(workspace, {"budget_usd": "1"}, ['prices."my-model".input=1', 'prices."my-model".output=2'])
-    outcome = await Run("x", workspace=workspace, model=Own(), settings=priced).start()
+    outcome = await Run("x", workspace=workspace, launcher=warm(), model=Own(), settings=priced).start()
     assert "it was asked" in outcome.errors[0]
     spending = outcome.usage["spending"]
     assert Decimal(spending["spent_usd"]) > 0
@@ -247,7 +250,9 @@ async def test_a_model_without_a_price_is_refused_before_anything_begins(workspa
 
 async def test_models_that_are_free_need_no_price_and_no_ceiling_holds_for_them(workspace: Path) -> None:
     settings = Settings(budget_usd=Decimal("0.01"), budget_tokens=1)
-    outcome = await Run("x", workspace=workspace, model=ScriptedModel([turn(COMPLETE)]), settings=settings).start()
+    outcome = await Run(
+        "x", workspace=workspace, launcher=warm(), model=ScriptedModel([turn(COMPLETE)]), settings=settings
+    ).start()
     assert outcome.status == "success"
     assert outcome.usage["spending"]["spent_usd"] == "0"
 
@@ -256,7 +261,9 @@ async def test_a_turn_that_nobody_counted_is_paid_for_as_the_worst_case(workspac
     turns = [turn(("pin", {"key": "k", "value": str(n)}), turn_id=str(n)) for n in range(9)]
     negative = turns[1].model_copy(update={"usage": Usage(input_tokens=-5, output_tokens=9)})
     model = Paid([turns[0], negative, *turns[2:]], name=CHEAP)
-    outcome = await Run("x", workspace=workspace, model=model, settings=Settings(budget_tokens=300_000)).start()
+    outcome = await Run(
+        "x", workspace=workspace, launcher=warm(), model=model, settings=Settings(budget_tokens=300_000)
+    ).start()
     assert outcome.status == "budget"
     assert 1 < len(model.requests) < 9
     assert (outcome.usage["input_tokens"], outcome.usage["output_tokens"]) == (0, 0)
@@ -307,7 +314,9 @@ async def a_cleaning_under(workspace: Path, most_tokens: int) -> RunRecord:
     ]
     models = {"lead": ScriptedModel(lead), "cleaning": Paid(work, name=CHEAP)}
     settings = Settings.load(workspace, {"budget_tokens": most_tokens})
-    outcome = await Run("clean", ["t.csv"], workspace=workspace, model=models, settings=settings).start()
+    outcome = await Run(
+        "clean", ["t.csv"], workspace=workspace, launcher=warm(), model=models, settings=settings
+    ).start()
     return open_run(RunFolder(Path(outcome.run_folder)))
 
 
@@ -324,7 +333,7 @@ async def test_a_lead_at_the_ceiling_ends_the_run_with_what_is_there(workspace: 
     model = Dear()
     models = {"lead": model, "cleaning": ScriptedModel(cleaning)}
     settings = Settings(budget_usd=Decimal("0.022"))
-    run = Run("clean", ["t.csv"], workspace=workspace, model=models, settings=settings)
+    run = Run("clean", ["t.csv"], workspace=workspace, launcher=warm(), model=models, settings=settings)
     outcome = await run.start()
     assert (outcome.status, model.calls) == ("budget", 1)
     assert "the ceiling of $0.0220 is reached" in outcome.errors[0]

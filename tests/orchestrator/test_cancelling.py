@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from installed import outcrop
 
 from outcrop import Pool
 from outcrop.cancelling import REQUESTED, ask_to_cancel, leave_request
@@ -18,7 +18,6 @@ from outcrop.recovery import open_run
 from outcrop.runs import RunFolder
 from outcrop_schemas.errors import NotUnderWayError, UnknownNameError
 
-OUTCROP = Path(sys.executable).with_name("outcrop")
 SLOW = "say(type='progress', text='at work'); time.sleep(600); complete()"
 
 
@@ -45,9 +44,7 @@ async def slow(pool: Pool, program: Any) -> tuple[str, asyncio.Task[Any]]:
 
 
 def cancel(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [OUTCROP, "cancel", *arguments, "--workspace", workspace], capture_output=True, text=True, timeout=60
-    )
+    return outcrop(workspace, "cancel", *arguments)
 
 
 async def test_another_process_cancels_one_dispatch_and_the_others_go_on(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.models.scripted import turn
@@ -51,7 +52,9 @@ class Changed(RunRecord):
 async def finished(workspace: Path) -> tuple[RunOutcome, Any, Any]:
     (workspace / "a.csv").write_text("sample,Au\na,1\nb,2\nb,2\n")
     lead, cleaner = ScriptedModel(LEAD), ScriptedModel(CLEANING, name="cleaner")
-    outcome = await Run("tidy up", DATA, workspace=workspace, model={"lead": lead, "cleaning": cleaner}).start()
+    outcome = await Run(
+        "tidy up", DATA, workspace=workspace, launcher=warm(), model={"lead": lead, "cleaning": cleaner}
+    ).start()
     assert outcome.status == "success", outcome.errors
     return outcome, lead.requests, cleaner.requests
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.gateway import Gateway
@@ -75,13 +76,17 @@ async def run_in_a_small_window(
 ) -> tuple[RunOutcome, Counting]:
     rows = "".join(f"S{number:04d},{number % 7}.{number % 90},granite\n" for number in range(400))
     (workspace / "assays.csv").write_text(f"sample,Au,rock\n{rows}")
-    first = await Run("look", ["assays.csv"], workspace=workspace, model=Counting(is_free=True, looks=0)).start()
+    first = await Run(
+        "look", ["assays.csv"], workspace=workspace, launcher=warm(), model=Counting(is_free=True, looks=0)
+    ).start()
     [_, specialist] = agents_of(record := open_run_of(first))
     # So small that the schemas of the tools fill that share of it.
     room = int(steps_of(record, specialist)[0].total / filled) + limits.MODEL_OUTPUT_TOKENS
     settings = Settings(roles={"analytics": {"window_tokens": room, "tools": "all"}})
     model = Counting(is_free=is_free, looks=looks)
-    outcome = await Run("look", ["assays.csv"], workspace=workspace, model=model, settings=settings).start()
+    outcome = await Run(
+        "look", ["assays.csv"], workspace=workspace, launcher=warm(), model=model, settings=settings
+    ).start()
     return outcome, model
 
 
@@ -146,7 +151,7 @@ async def test_a_specialist_is_offered_what_its_work_needs_and_finds_the_rest(wo
         ]
     )
     settings = Settings(roles={"analytics": {"tools": "select"}})
-    async with Pool(workers=1, model=model, workspace=workspace, settings=settings) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm(), settings=settings) as pool:
         outcome = await pool.dispatch("analytics", "cluster the samples into 3 groups", ["a.csv"])
         folder = pool.run_folder
         log = folder.transcript(outcome.dispatch_id).read_text("utf-8")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers.messages_api import KEY, Fault, MessagesApi
 from servers.turns import answer, call, in_turn, text
+from warm import warm
 
 from outcrop import Run
 from outcrop.blocks import FILE_NAME, Blocks, BlockWriter
@@ -187,8 +188,8 @@ async def test_no_key_is_in_anything_that_a_run_leaves(workspace: Path, monkeypa
         for name, value in api.environment().items():
             monkeypatch.setenv(name, value)
         settings = Settings(model="claude-haiku-5-5")
-        failed = await Run("count", workspace=workspace, settings=settings).start()
-        good = await Run("count", workspace=workspace, settings=settings).start()
+        failed = await Run("count", workspace=workspace, launcher=warm(), settings=settings).start()
+        good = await Run("count", workspace=workspace, launcher=warm(), settings=settings).start()
     assert (failed.status, good.status) == ("error", "success")
     files = [path for path in workspace.rglob("*") if path.is_file()]
     assert len(files) > 8

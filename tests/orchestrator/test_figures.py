@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.figures import trace, valid_claims
@@ -19,7 +20,7 @@ MEAN = 20.0
 
 async def answered(workspace: Path, model: Any, objective: str = "mean of Cu") -> Any:
     (workspace / "t.csv").write_text(TABLE)
-    return await Run(objective, data=["t.csv"], workspace=workspace, model=model).start()
+    return await Run(objective, data=["t.csv"], workspace=workspace, launcher=warm(), model=model).start()
 
 
 def test_claims_of_another_form_are_passed_over_with_a_warning() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.channel import Channel
@@ -192,7 +193,7 @@ async def test_whatever_a_model_does_becomes_a_model_error_and_is_recorded(tmp_p
 @pytest.mark.parametrize("habit", HABITS)
 async def test_a_run_whose_lead_has_an_odd_model_ends_with_the_reason(workspace: Path, habit: str) -> None:
     does, words = HABITS[habit]
-    run = Run("clean", workspace=workspace, model={"lead": Odd(does)})
+    run = Run("clean", workspace=workspace, launcher=warm(), model={"lead": Odd(does)})
     outcome = await run.start()
     assert outcome.status == "error"
     assert words in outcome.errors[0]
@@ -210,7 +211,7 @@ async def test_a_specialist_whose_model_is_odd_says_why_it_failed(workspace: Pat
             turn(("complete", {"status": "error", "summary": "it failed"})),
         ]
     )
-    run = Run("clean", workspace=workspace, model={"lead": lead, "cleaning": Odd(does)})
+    run = Run("clean", workspace=workspace, launcher=warm(), model={"lead": lead, "cleaning": Odd(does)})
     await run.start()
     assert run.desk is not None
     record = open_run(run.desk.folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.again import run_again
@@ -235,7 +236,9 @@ async def a_run(workspace: Path, lead: list[Any] | None = None, **more: Any) -> 
     (workspace / "a.csv").write_text(CSV)
     said = {"supports": ["h1: they rise together", "nothing named"], "new_hypotheses": ["Cu is bound to pyrite"]}
     models = {"lead": ScriptedModel(lead or LEAD), "analytics": ScriptedModel([done(said)], name="analyst")}
-    outcome = await Run("does Cu go with Au", ["a.csv"], workspace=workspace, model=models, **more).start()
+    outcome = await Run(
+        "does Cu go with Au", ["a.csv"], workspace=workspace, launcher=warm(), model=models, **more
+    ).start()
     return outcome, models["lead"], models["analytics"]
 
 

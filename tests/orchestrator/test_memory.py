@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.memory import Memory
@@ -76,7 +77,7 @@ async def test_what_is_remembered_behind_a_link_is_neither_told_nor_added_to(
     link.symlink_to(tmp_path / "elsewhere" / what)
     model = ScriptedModel([DONE])
     with pytest.raises(WorkspaceError, match=f"{what} is a link; remove it"):
-        await Run("summarise copper", workspace=workspace, model=model).start()
+        await Run("summarise copper", workspace=workspace, launcher=warm(), model=model).start()
     with pytest.raises(WorkspaceError, match="is a link"):
         Memory(workspace / ".outcrop").remember(FACTS[0], "me")
     with pytest.raises(WorkspaceError, match="is a link"):
@@ -90,7 +91,7 @@ async def test_skills_behind_a_link_are_told_to_nobody_and_the_outcome_says_so(w
     skill.write_text("---\nname: SECRET\ndescription: d\n---\nx\n")
     (workspace / "skills").symlink_to(tmp_path / "elsewhere")
     model = ScriptedModel([DONE])
-    outcome = await Run("look", workspace=workspace, model=model).start()
+    outcome = await Run("look", workspace=workspace, launcher=warm(), model=model).start()
     assert "SECRET" not in model.requests[0].as_bytes().decode()
     assert [warning for warning in outcome.warnings if "skills/ is a link out of the workspace" in warning]
 
@@ -102,7 +103,7 @@ async def test_what_one_run_remembers_the_next_is_told_and_both_are_rebuilt(work
     first = ScriptedModel(
         [turn(("remember", {"fact": FACTS[0]}), ("read_skill", {"name": "assay-checks"}), turn_id="a"), DONE]
     )
-    one = await Run("look at copper", workspace=workspace, model=first).start()
+    one = await Run("look at copper", workspace=workspace, launcher=warm(), model=first).start()
     results = [block.content for block in first.requests[1].messages[-1].content if block.type == "tool_result"]
     assert '"remembered":' in str(results[0])
     assert "First look at the blanks." in str(results[1])
@@ -110,7 +111,7 @@ async def test_what_one_run_remembers_the_next_is_told_and_both_are_rebuilt(work
         "Skills (read one with read_skill before you follow it):\n- assay-checks: How we check assays"
     )
     second = ScriptedModel([DONE])
-    two = await Run("summarise copper", workspace=workspace, model=second).start()
+    two = await Run("summarise copper", workspace=workspace, launcher=warm(), model=second).start()
     known = texts(second.requests[0])
     assert known[1].startswith(f"Remembered from earlier runs:\n- {FACTS[0]} (source: run {one.run_id}, ")
     for outcome in (one, two):
@@ -124,7 +125,7 @@ async def test_a_specialist_is_told_of_the_skills_and_reads_one(workspace: Path)
     skill.write_text("---\nname: units\ndescription: Which units we use\n---\nAlways ppm.\n")
     done = turn(("complete", {"status": "success", "summary": "done", "results": {}}), turn_id="b")
     model = ScriptedModel([turn(("read_skill", {"name": "units"}), turn_id="a"), done])
-    async with Pool(workers=1, model=model, workspace=workspace) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm()) as pool:
         outcome = await pool.dispatch("analytics", "look")
         folder = pool.run_folder
     assert outcome.status == "success", outcome.errors

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.lead.toolbox import lead_schemas
@@ -57,7 +58,7 @@ async def test_a_call_with_an_odd_string_is_answered_and_the_run_goes_on(workspa
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: good\ndescription: d\n---\nbody\n")
     model = ScriptedModel([*calls(ODD[kind]), turn(("complete", DONE), turn_id="end")])
-    outcome = await Run("look", ["a.csv"], workspace=workspace, model=model).start()
+    outcome = await Run("look", ["a.csv"], workspace=workspace, launcher=warm(), model=model).start()
     assert outcome.status == "success", outcome.errors
 
 
@@ -72,7 +73,7 @@ async def run_beside(workspace: Path, link: str) -> Any:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(place.name)
     model = ScriptedModel([turn(("list_files", {}), turn_id="a"), turn(("complete", DONE), turn_id="end")])
-    return await Run("look", ["a.csv"], workspace=workspace, model=model).start()
+    return await Run("look", ["a.csv"], workspace=workspace, launcher=warm(), model=model).start()
 
 
 @pytest.mark.parametrize("link", LINKED)
@@ -96,7 +97,9 @@ async def test_data_and_attachments_that_are_links_to_themselves_are_refused(
     (workspace / "a.csv").write_text("a,b\n1,2\n")
     (workspace / "d.csv").symlink_to("d.csv")
     with pytest.raises(OutcropError, match="is not a path"):
-        await Run("look", given["data"], workspace=workspace, model="offline", attach=given.get("attach", [])).start()
+        await Run(
+            "look", given["data"], workspace=workspace, launcher=warm(), model="offline", attach=given.get("attach", [])
+        ).start()
 
 
 @pytest.mark.parametrize("name", ["circle", "a" * 400, "a\0b"])

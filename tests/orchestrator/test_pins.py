@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.gateway import Gateway, Line
@@ -88,7 +89,7 @@ def test_a_turn_that_paused_still_carries_them() -> None:
 
 async def test_a_specialist_inherits_them_at_the_start_and_at_the_end(workspace: Path) -> None:
     model = ScriptedModel([turn(("complete", {"status": "success", "summary": "done", "results": {}}))])
-    async with Pool(workers=1, model=model, workspace=workspace) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm()) as pool:
         outcome = await pool.dispatch("analytics", "look", pins=PINS)
     assert outcome.status == "success"
     texts = [block.text for block in model.requests[0].messages[0].content if isinstance(block, TextBlock)]
@@ -98,7 +99,7 @@ async def test_a_specialist_inherits_them_at_the_start_and_at_the_end(workspace:
 
 async def test_the_lead_has_them_at_the_start_and_at_the_end(workspace: Path) -> None:
     model = ScriptedModel([turn(("complete", {"status": "success", "summary": "done"}))])
-    await Run("look", workspace=workspace, model=model, pins=PINS).start()
+    await Run("look", workspace=workspace, launcher=warm(), model=model, pins=PINS).start()
     texts = [block.text for block in model.requests[0].messages[0].content if isinstance(block, TextBlock)]
     assert texts[0] == texts[-1] == pinned(PINS)
 
@@ -132,7 +133,7 @@ async def test_the_calls_of_a_turn_with_a_pin_keep_their_order_and_each_request_
     specialists = {role: ScriptedModel(looks, name=role) for role in expected}
     end = turn(("complete", {"status": "success", "summary": "done"}), turn_id="e")
     lead = ScriptedModel([turn(*calls, turn_id="l"), end])
-    run = Run("look", workspace=workspace, model={"lead": lead, **specialists}, pins=BEGUN, workers=3)
+    run = Run("look", workspace=workspace, launcher=warm(), model={"lead": lead, **specialists}, pins=BEGUN, workers=3)
     outcome = await run.start()
     assert (outcome.status, len(outcome.dispatches)) == ("success", len(expected)), outcome
     for role, pins in expected.items():
@@ -155,7 +156,7 @@ def ends_of(request: ModelRequest) -> tuple[object, object]:
 async def test_pins_of_a_lead_that_began_without_any_stand_at_both_ends_from_then_on(workspace: Path) -> None:
     end = turn(("complete", {"status": "success", "summary": "done"}), turn_id="e")
     model = ScriptedModel([turn(PIN_NEW, turn_id="a"), turn(PIN_MORE, turn_id="b"), turn(PIN_MORE, turn_id="c"), end])
-    outcome = await Run("look", workspace=workspace, model=model).start()
+    outcome = await Run("look", workspace=workspace, launcher=warm(), model=model).start()
     both = {**NOW, "more": "one\ntwo"}
     assert "Pinned facts" not in str(model.requests[0].messages)
     assert [ends_of(request)[0] for request in model.requests[1:]] == [pinned(NOW), pinned(both), pinned(both)]
@@ -178,7 +179,7 @@ async def test_a_specialist_is_held_to_the_pins_of_the_run_and_not_to_its_own_co
     specialist = ScriptedModel([pins_then_looks], name="analytics")
     end = turn(("complete", {"status": "success", "summary": "done"}), turn_id="e")
     lead = ScriptedModel([turn(dispatch("analytics"), turn_id="l"), end])
-    run = Run("look", workspace=workspace, model={"lead": lead, "analytics": specialist}, pins=BEGUN)
+    run = Run("look", workspace=workspace, launcher=warm(), model={"lead": lead, "analytics": specialist}, pins=BEGUN)
     outcome = await run.start()
     assert outcome.dispatches[0].status == "error"
     assert "a request was not sent: the pins deadline are missing or changed" in str(lead.requests[1].messages)
@@ -188,8 +189,8 @@ async def test_a_specialist_is_held_to_the_pins_of_the_run_and_not_to_its_own_co
 @pytest.mark.parametrize("pins", [{"a": "\udcff"}, {"\udcff": "a"}])
 async def test_a_pin_that_is_no_text_is_refused_whoever_gives_it(workspace: Path, pins: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="holds bytes that are not UTF-8"):
-        Run("look", workspace=workspace, model="offline", pins=pins)
-    async with Pool(workers=1, model="offline", workspace=workspace) as pool:
+        Run("look", workspace=workspace, launcher=warm(), model="offline", pins=pins)
+    async with Pool(workers=1, model="offline", workspace=workspace, launcher=warm()) as pool:
         with pytest.raises(UsageError, match="holds bytes that are not UTF-8"):
             await pool.dispatch("analytics", "look", pins=pins)
 
@@ -198,7 +199,7 @@ async def test_the_pins_of_a_workspace_hold_for_every_run_in_it(workspace: Path)
     write_pins(workspace / ".outcrop", {"credit": "1 USD", **PINS, 'a "b" \\ ü': "é\u2028\t'"})
     assert read_pins(workspace / ".outcrop") == {**PINS, 'a "b" \\ ü': "é\u2028\t'"}
     model = ScriptedModel([turn(("complete", {"status": "success", "summary": "done"}))])
-    await Run("look", workspace=workspace, model=model, pins={"credit": "200 EUR"}).start()
+    await Run("look", workspace=workspace, launcher=warm(), model=model, pins={"credit": "200 EUR"}).start()
     last = model.requests[0].messages[0].content[-1]
     assert isinstance(last, TextBlock)
     assert last.text.startswith("Pinned facts:\ncredit = 200 EUR\ndeadline = 2026-12-01 09:00, no later\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.batch import Batch
@@ -98,7 +99,7 @@ MODELS: dict[str, Callable[[], list[Any]]] = {
 
 async def run(workspace: Path, models: dict[str, list[Any]], data: list[str]) -> RunFolder:
     chosen = {role: ScriptedModel(turns, name=role) for role, turns in models.items()}
-    outcome = await Run("gold of the granites", data, workspace=workspace, model=chosen).start()
+    outcome = await Run("gold of the granites", data, workspace=workspace, launcher=warm(), model=chosen).start()
     assert outcome.status == "success", outcome.errors
     return RunFolder(Path(outcome.run_folder))
 
@@ -111,12 +112,12 @@ async def finished(workspace: Path) -> RunFolder:
 
 async def exported(folder: RunFolder) -> Plan:
     workspace = Workspace(folder.path.parents[2])
-    async with without_model(workspace, Settings(), "cold") as shared:
+    async with without_model(workspace, Settings(), warm()) as shared:
         return await export(open_run(folder), shared)
 
 
 async def follow(plan: Plan, workspace: Path, *data: str, **given: str) -> RunOutcome:
-    async with without_model(Workspace(workspace), Settings(), "cold") as shared:
+    async with without_model(Workspace(workspace), Settings(), warm()) as shared:
         return await Follow(plan, data, given).start(shared)
 
 
@@ -176,7 +177,7 @@ async def test_no_model_that_costs_is_asked_whatever_the_settings_say(finished: 
         model="claude-sonnet-5-5", budget_usd=Decimal("0.000001"), roles={"lead": RoleSettings(fallback="anthropic")}
     )
     models = ModelTable(None, settings)
-    async with Shared.opened(Workspace(workspace), models, 1, 1, "cold") as shared:
+    async with Shared.opened(Workspace(workspace), models, 1, 1, warm()) as shared:
         outcome = await Follow(plan, ["new.csv"], {}).start(shared)
     assert (outcome.status, outcome.model) == ("success", "plan")
     assert outcome.usage["spending"]["spent_tokens"] == 0
@@ -349,7 +350,7 @@ async def test_a_batch_of_tables_follows_one_plan(finished: RunFolder, workspace
     lines = [{"plan": "plan.json", "data": f"t{number}.csv"} for number in range(3)]
     lines.append({"plan": "bad.json", "data": "t0.csv"})
     (workspace / "jobs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    result = await Batch(workspace / "jobs.jsonl", workspace=workspace).start()
+    result = await Batch(workspace / "jobs.jsonl", workspace=workspace, launcher=warm()).start()
     assert [outcome.status for outcome in result.outcomes.values()] == ["success"] * 3
     means = [
         float(next(row["mean"] for row in summary_rows(workspace, outcome) if row["column"] == "Au_ppm"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, ScriptedModel
 from outcrop.exchanges import read_exchanges
@@ -35,7 +36,7 @@ def many(count: int) -> Any:
 
 async def work(workspace: Path, turns: list[Any], settings: Settings) -> tuple[RunRecord, str]:
     model = ScriptedModel([*turns, turn(("complete", DONE), turn_id="end")])
-    async with Pool(workers=1, model=model, workspace=workspace, settings=settings) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm(), settings=settings) as pool:
         outcome = await pool.dispatch("plotting", "look", ["few.txt"])
         folder = pool.run_folder
     assert outcome.status == "success", outcome.errors

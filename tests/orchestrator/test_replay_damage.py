@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.blocks import FILE_NAME
@@ -41,7 +42,9 @@ LEAD = [
 async def run_once(workspace: Path, lead: Any, cleaning: Any) -> Path:
     (workspace / "assays.csv").write_text(CSV)
     models = {"lead": lead, "cleaning": cleaning}
-    return Path((await Run("clean", ["assays.csv"], workspace=workspace, model=models).start()).run_folder)
+    return Path(
+        (await Run("clean", ["assays.csv"], workspace=workspace, launcher=warm(), model=models).start()).run_folder
+    )
 
 
 @pytest.fixture
@@ -242,7 +245,7 @@ async def test_a_run_that_is_cancelled_in_the_middle_of_a_turn_verifies(workspac
     (workspace / "assays.csv").write_text(CSV)
     waiting = Waiting()
     models: dict[str, Any] = {"lead": ScriptedModel(LEAD[1:]), "cleaning": ScriptedModel(CLEANING), who: waiting}
-    run = Run("clean", ["assays.csv"], workspace=workspace, model=models)
+    run = Run("clean", ["assays.csv"], workspace=workspace, launcher=warm(), model=models)
     task = asyncio.create_task(run.start())
     await asyncio.wait_for(waiting.is_asked.wait(), 30)
     assert run.desk is not None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, Run
 from outcrop.again import run_again
@@ -57,7 +58,7 @@ def is_of_lead(request: ModelRequest) -> bool:
 async def done(workspace: Path, *, is_free: bool, **roles: Any) -> tuple[Any, Worker, RunRecord]:
     model = Worker(is_free=is_free)
     settings = Settings(roles=roles)
-    outcome = await Run("look", workspace=workspace, model=model, settings=settings).start()
+    outcome = await Run("look", workspace=workspace, launcher=warm(), model=model, settings=settings).start()
     return outcome, model, open_run(RunFolder(Path(outcome.run_folder)))
 
 
@@ -132,7 +133,7 @@ async def test_what_fits_is_sent_without_a_word(workspace: Path) -> None:
 async def test_a_dispatch_without_a_lead_is_refused_likewise(workspace: Path) -> None:
     model = Worker(is_free=False)
     settings = Settings(roles={"analytics": SMALL})
-    async with Pool(workers=1, model=model, workspace=workspace, settings=settings) as pool:
+    async with Pool(workers=1, model=model, workspace=workspace, launcher=warm(), settings=settings) as pool:
         outcome = await pool.dispatch("analytics", "look")
     assert (outcome.status, model.requests) == ("error", [])
     assert "a request was not sent" in outcome.errors[0]

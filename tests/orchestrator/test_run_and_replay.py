@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.blocks import FILE_NAME
@@ -36,7 +37,7 @@ async def scripted_run(
     (workspace / "assays.csv").write_text(CSV)
     model = ScriptedModel(lead)
     models = {"lead": model, "cleaning": ScriptedModel(cleaning or [], name="cleaner")}
-    run = Run("clean the assays", ["assays.csv"], workspace=workspace, model=models, **options)
+    run = Run("clean the assays", ["assays.csv"], workspace=workspace, launcher=warm(), model=models, **options)
     return await run.start(), model
 
 
@@ -221,7 +222,7 @@ async def test_cancelling_a_run_ends_its_specialists_and_is_recorded(workspace: 
 
     (workspace / "assays.csv").write_text(CSV)
     models = {"lead": ScriptedModel([turn(dispatch(), turn_id="a")]), "cleaning": Slow()}
-    run = Run("clean", ["assays.csv"], workspace=workspace, model=models)
+    run = Run("clean", ["assays.csv"], workspace=workspace, launcher=warm(), model=models)
     task = asyncio.create_task(run.start())
     await asyncio.wait_for(waiting.wait(), 30)
     task.cancel()

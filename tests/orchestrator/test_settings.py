@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from servers.messages_api import Fault, MessagesApi
 from servers.turns import answer, call, in_turn, text
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.exchanges import read_exchanges
@@ -281,7 +282,9 @@ async def test_each_role_is_asked_as_its_settings_say(workspace: Path, monkeypat
 async def test_a_limit_of_turns_that_was_set_ends_the_work(workspace: Path) -> None:
     lead = [turn(("pin", {"key": "k", "value": str(n)}), turn_id=str(n)) for n in range(9)]
     settings = Settings.load(workspace, {}, ["roles.lead.turns=3"])
-    outcome = await Run("count", workspace=workspace, model=ScriptedModel(lead), settings=settings).start()
+    outcome = await Run(
+        "count", workspace=workspace, launcher=warm(), model=ScriptedModel(lead), settings=settings
+    ).start()
     assert "limit of 3 turns" in outcome.errors[0]
     [lead_checked] = await asyncio.to_thread(verify, open_run(RunFolder(Path(outcome.run_folder))))
     assert (lead_checked.prompts, lead_checked.difference) == (3, None)
@@ -296,7 +299,7 @@ async def test_a_limit_of_turns_reaches_the_specialist(workspace: Path) -> None:
     work = [turn(("query_data", {"path": "t.csv", "operation": "describe", "column": c})) for c in "abab"]
     settings = Settings.load(workspace, {}, ["roles.analytics.turns=2"])
     models = {"lead": ScriptedModel(lead), "analytics": ScriptedModel(work)}
-    outcome = await Run("count", workspace=workspace, model=models, settings=settings).start()
+    outcome = await Run("count", workspace=workspace, launcher=warm(), model=models, settings=settings).start()
     record = open_run(RunFolder(Path(outcome.run_folder)))
     assert "limit of 2 turns" in record.outcomes[0].errors[0]
     assert [one.difference for one in await asyncio.to_thread(verify, record)] == [None, None]

@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from servers.messages_api import Fault
 from servers.otlp import Collector
 from servers.turns import answer, call
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.batch import Batch
@@ -77,7 +78,7 @@ async def test_a_run_inside_a_span_of_the_application_is_its_child(workspace: Pa
     (workspace / "a.csv").write_text("x,y\n1,2\n")
     models = {"lead": ScriptedModel([turn(DISPATCH), turn(DONE)]), "cleaning": ScriptedModel([turn(CLEANED)])}
     with application.tracer.start_as_current_span("request"):
-        await Run("look", ["a.csv"], workspace=workspace, model=models, **application.given).start()
+        await Run("look", ["a.csv"], workspace=workspace, launcher=warm(), model=models, **application.given).start()
     parents = application.parents()
     assert parents["invoke_workflow outcrop"] == "request"
     assert parents["invoke_agent cleaning"] == "execute_tool dispatch"

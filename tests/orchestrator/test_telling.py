@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from warm import warm
 
 from outcrop import Pool, ScriptedModel
 from outcrop.models.scripted import turn
@@ -32,7 +33,7 @@ COMPLETE: dict[str, Any] = {"status": "partial", "summary": "Done without direct
 
 async def outcome_of(workspace: Path, *turns: Any) -> Outcome:
     model = ScriptedModel([turn(one) for one in turns])
-    async with Pool(workspace=workspace, model=model) as pool:
+    async with Pool(workspace=workspace, launcher=warm(), model=model) as pool:
         outcome = await pool.dispatch("analytics", "variogram of Au")
         folder = pool.run_folder
     checked = await asyncio.to_thread(lambda: verify(open_run(folder)))

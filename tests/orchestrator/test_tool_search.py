@@ -13,6 +13,7 @@ from servers import tool_search
 from servers.messages_api import MODELS, MessagesApi
 from servers.strict import faults_of
 from servers.turns import Answer, Body, Script, answer, call, text, thinking
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.exchanges import read_exchanges
@@ -58,7 +59,9 @@ def table(workspace: Path) -> Path:
 
 async def dispatched(workspace: Path, **role: Any) -> tuple[Outcome, RunFolder]:
     settings = Settings(roles={"analytics": {"tools": "api", **role}})
-    async with Pool(workers=1, model=AnthropicModel(MODELS[0]), workspace=workspace, settings=settings) as pool:
+    async with Pool(
+        workers=1, model=AnthropicModel(MODELS[0]), workspace=workspace, launcher=warm(), settings=settings
+    ) as pool:
         return await pool.dispatch("analytics", "look", ["assays.csv"]), pool.run_folder
 
 
@@ -230,7 +233,7 @@ async def test_a_model_without_a_search_is_offered_what_else_it_would_be_and_tha
     done = turn(("complete", {"status": "success", "summary": "done", "results": {}}), turn_id="a")
     model = ScriptedModel([done])
     settings = Settings(roles={"default": {"tools": "api"}})
-    async with Pool(workers=1, model=model, workspace=table, settings=settings) as pool:
+    async with Pool(workers=1, model=model, workspace=table, launcher=warm(), settings=settings) as pool:
         outcome = await pool.dispatch("analytics", "look", ["assays.csv"])
     assert [told for told in outcome.warnings if "has no search for tools" in told]
     assert not any(tool.defer_loading for tool in model.requests[0].tools)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Run, ScriptedModel
 from outcrop.memory import Memory
@@ -51,8 +52,8 @@ async def request_of_the_second(
         second: other,
     }
     outcome = await Run(
-        "MARK-RUN: what does the trench tell", ["a.csv"], workspace=workspace, model=models, pins={"unit": "MARK-PIN"},
-        attach=["notes.md"],
+        "MARK-RUN: what does the trench tell", ["a.csv"], workspace=workspace, launcher=warm(), model=models,
+        pins={"unit": "MARK-PIN"}, attach=["notes.md"],
     ).start()  # fmt: skip
     assert len(outcome.dispatches) == 1 + bool(other.requests), outcome.errors
     return other.requests, lead.requests

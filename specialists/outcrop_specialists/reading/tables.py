@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas.errors import ArgumentError, DataError
 from outcrop_specialists.reading.address import TablePath, addressed, table_of
@@ -64,6 +64,11 @@ class Table:
     def schema(self) -> pl.Schema:
         # Made anew each time by polars, which takes milliseconds for a table of thousands of columns.
         return self.frame.schema
+
+    @cached_property
+    def found_out(self) -> dict[str, Any]:
+        """What was found out about the whole table and is asked for again, by who found it out (`profile`)."""
+        return {}
 
     @property
     def height(self) -> int:

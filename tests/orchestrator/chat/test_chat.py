@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conversing import end, lead_says, results_in, sent, talked
+from warm import warm
 
 from outcrop import ScriptedModel
 from outcrop.budget import Amount
@@ -130,7 +131,7 @@ async def test_only_a_chat_is_gone_on_with(data: Path) -> None:
 
 async def test_what_cannot_be_asked_or_attached_is_an_error_and_the_conversation_goes_on(data: Path) -> None:
     model = ScriptedModel([end("fine")])
-    async with Chat(workspace=data, model={"chat": model}) as chat:
+    async with Chat(workspace=data, launcher=warm(), model={"chat": model}) as chat:
         for bad in ("", " \n", "x" * (limits.OBJECTIVE_CHARS + 1)):
             with pytest.raises(ObjectiveError):
                 await chat.ask(bad)
@@ -160,7 +161,7 @@ async def test_cancelling_ends_the_run_with_its_processes_and_the_conversation_g
     lead = ScriptedModel(lead_says("x", work))
     ask = turn(("research", {"objective": "look", "data": ["a.csv"]}), turn_id="ask")
     model = ScriptedModel([ask, end("still here")])
-    async with Chat(workspace=data, model={"chat": model, "lead": lead, "analytics": Waits()}) as chat:
+    async with Chat(workspace=data, launcher=warm(), model={"chat": model, "lead": lead, "analytics": Waits()}) as chat:
         task = asyncio.create_task(chat.ask("look"))
         await asyncio.wait_for(begun.wait(), 60)
         task.cancel()
@@ -179,7 +180,7 @@ async def test_cancelling_ends_the_run_with_its_processes_and_the_conversation_g
 
 
 async def test_spending_counts_the_runs_too(data: Path) -> None:
-    async with Chat(workspace=data, model=ScriptedModel([end()])) as chat:
+    async with Chat(workspace=data, launcher=warm(), model=ScriptedModel([end()])) as chat:
         assert chat.spending() is None
         budget = chat._open_desk.shared.budget
         await budget.reserve(Amount(Decimal(1), 5), "a call of a run")

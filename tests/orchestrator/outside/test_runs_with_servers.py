@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import warm
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.again import run_again
@@ -56,7 +57,7 @@ def assays(workspace: Path) -> None:
 async def worked(workspace: Path, *turns: Any, objective: str = "look at the gold", **options: Any) -> Any:
     """One dispatch of analytics with these turns: its outcome, and the model that was asked."""
     model = ScriptedModel([*turns, DONE])
-    async with Pool(model=model, workspace=workspace, launcher="cold") as pool:
+    async with Pool(model=model, workspace=workspace, launcher=warm()) as pool:
         return await pool.dispatch("analytics", objective, ["assays.csv"], **options), model
 
 
@@ -175,7 +176,7 @@ async def test_two_specialists_at_once_share_one_server(workspace: Path, setting
         "analytics": ScriptedModel([turn((meet, {"name": "a", "other": "c"})), DONE]),
         "cleaning": ScriptedModel([turn((meet, {"name": "c", "other": "a"})), DONE]),
     }
-    async with Pool(workers=2, model=models, workspace=workspace, launcher="cold") as pool:
+    async with Pool(workers=2, model=models, workspace=workspace, launcher=warm()) as pool:
         await asyncio.gather(pool.dispatch("analytics", "x"), pool.dispatch("cleaning", "y"))
     assert "a met c" in results_in(models["analytics"].requests[1])[0]
     assert "c met a" in results_in(models["cleaning"].requests[1])[0]
@@ -203,20 +204,20 @@ async def test_no_row_of_an_outside_server_enters_the_context_of_the_lead(
     give = ("dispatch", {"specialist": "analytics", "objective": "list samples", "data": ["assays.csv"]})
     lead = ScriptedModel([turn(give, turn_id="l"), turn(("complete", {"status": "success", "summary": "s"}))])
     models = {"lead": lead, "analytics": ScriptedModel([turn(("lab__list_samples", {"count": 9})), DONE])}
-    await Run("list samples", ["assays.csv"], workspace=workspace, model=models, launcher="cold").start()
+    await Run("list samples", ["assays.csv"], workspace=workspace, model=models, launcher=warm()).start()
     seen = b"".join(request.as_bytes() for request in lead.requests)
     assert b"lab__" not in seen
     assert b"Outside servers, and who may call their tools:\\n- lab: every specialist" in seen
     assert b"S8" not in seen
     run = run_of(workspace)
     assert await differences(run) == [None, None]
-    again = await run_again(run, run, Settings.load(workspace), launcher="cold")
+    again = await run_again(run, run, Settings.load(workspace), launcher=warm())
     assert again.is_same, again.as_json()
 
 
 async def test_the_offline_model_works_on_where_there_are_outside_tools(workspace: Path, settings_file: Write) -> None:
     settings_file(LAB)
-    outcome = await Run("summarise Au", ["assays.csv"], workspace=workspace, launcher="cold").start()
+    outcome = await Run("summarise Au", ["assays.csv"], workspace=workspace, launcher=warm()).start()
     assert outcome.status == "success", outcome
     assert await differences(run_of(workspace)) == [None, None]
 
@@ -252,7 +253,7 @@ async def test_cancelling_a_dispatch_in_a_call_leaves_the_server_to_others(
         return turn(("lab__wait_for_other", {"name": "a", "other": "never"}))
 
     models = {"analytics": ScriptedModel([waits]), "cleaning": ScriptedModel([turn(("lab__counted", {})), DONE])}
-    async with Pool(model=models, workspace=workspace, launcher="cold") as pool:
+    async with Pool(model=models, workspace=workspace, launcher=warm()) as pool:
         first = asyncio.create_task(pool.dispatch("analytics", "x"))
         await asyncio.wait_for(begun.wait(), 60)
         first.cancel()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from servers.messages_api import MessagesApi
 from servers.turns import answer, call
+from warm import warm
 
 from outcrop import Pool
 
@@ -29,7 +30,7 @@ async def test_a_strict_server_takes_the_tools_of_a_hostile_one(
 ) -> None:
     settings_file(BAD, mode, name="bad", more=f'[roles.default]\ntools = "{offering}"')
     api = serving(answer(call(tool)), DONE)
-    async with Pool(workspace=workspace, model="anthropic", launcher="cold") as pool:
+    async with Pool(workspace=workspace, model="anthropic", launcher=warm()) as pool:
         outcome = await pool.dispatch("analytics", "do the thing with spaces")
     assert outcome.status == "success", outcome.errors
     results: list[Any] = api.seen[-1].body["messages"][-1]["content"]
