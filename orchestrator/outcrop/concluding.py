@@ -28,6 +28,8 @@ from outcrop_schemas.outcome import Exit, Outcome, Truncated, VerifiedArtifact
 from outcrop_schemas.protocol import Completion
 from outcrop_specialists.reading.address import MARK
 
+_MEASURED = frozenset({"spending", "node", "cpu_seconds", "max_rss_bytes"})
+
 
 def is_lost(seen: Observed, due: Due) -> bool:
     """Whether the node of a dispatch was lost, and its work with it."""
@@ -142,7 +144,9 @@ class Conclusion:
             return unproven("the probe had not ended when this did")
 
     def _usage(self, completion: Completion | None) -> dict[str, Any]:
-        usage, line = dict(completion.usage) if completion else {}, self.start.line
+        # What was spent and measured is ours to say: a program may claim anything.
+        own = completion.usage.items() if completion else ()
+        usage, line = {name: value for name, value in own if name not in _MEASURED}, self.start.line
         if line and line.turns:
             usage |= {"model": line.model_name, "turns": line.turns, **line.usage.model_dump()}
         if line and (account := self.services.gateway.ledger.spent_by(self.dispatch_id)):

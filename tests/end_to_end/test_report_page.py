@@ -311,6 +311,10 @@ def test_a_link_leads_to_a_dispatch_also_where_a_search_has_hidden_it(workspace:
         page.locator("#undone a.who").click()
         assert page.locator("article.dispatch:target").is_visible()
         assert shown(page, "article.dispatch") == 2
+        page.get_by_role("combobox", name="Status").select_option("success")
+        page.locator(".timeline a").first.focus()
+        page.keyboard.press("Enter")
+        assert shown(page, "article.dispatch") == 2
 
 
 def test_messages_of_a_chat_are_searched_and_counted(workspace: Path, browser: Browser) -> None:

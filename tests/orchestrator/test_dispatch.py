@@ -32,6 +32,20 @@ def open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.mark.parametrize("claimed", ['{"spent_usd":"1e99999"}', '"all of it"', "[]", "true", '{"by_specialist":7}'])
+async def test_what_was_spent_and_measured_is_never_a_specialists_word(pool: Pool, claimed: str) -> None:
+    usage = f'{{"spending":{claimed},"cpu_seconds":{claimed},"max_rss_bytes":{claimed},"node":{claimed},"pages":3}}'
+    script = (
+        'read -r request; id=$(printf %s "$request" | sed \'s/.*"dispatch_id":"\\([^"]*\\)".*/\\1/\'); '
+        f'printf \'{{"type":"completion","dispatch_id":"%s","status":"success","results":{{}},"usage":{usage}}}\' "$id"'
+    )
+    outcome = await pool.dispatch("shell", command=["sh", "-c", script])
+    assert outcome.status == "success"
+    assert outcome.usage["pages"] == 3
+    assert set(outcome.usage) == {"pages", "cpu_seconds", "max_rss_bytes"}
+    assert isinstance(outcome.usage["cpu_seconds"], float)
+
+
 async def test_a_program_in_any_language_is_a_specialist(pool: Pool) -> None:
     script = (
         'read -r request; id=$(printf %s "$request" | sed \'s/.*"dispatch_id":"\\([^"]*\\)".*/\\1/\'); '

@@ -7,6 +7,7 @@ from typing import Any
 
 from outcrop.lead.toolbox import lead_schemas, roster
 from outcrop.models.offline.model import OfflineModel
+from outcrop.models.offline.report import told_once
 from outcrop_schemas import wire
 from outcrop_schemas.errors import DataError
 from outcrop_schemas.messages import ModelRequest, ModelResponse, ToolSchema
@@ -280,3 +281,9 @@ async def test_specialists_and_tools_of_a_user_take_part() -> None:
     answer, _ = await lead("Make the grade curve of alcohol", desk)
     assert [(call["specialist"], call["context"]["tool"]) for call in desk.dispatched] == [("metals", "grade_curve")]
     assert answer.status == "success"
+
+
+def test_what_several_tools_found_odd_about_a_table_is_told_once() -> None:
+    odd, own = "SUSPECTED totals, kept as rows: line 9", "Not said, so left at its default: seed 42"
+    notes = [("cluster", own), ("cluster", odd), ("summarize", odd), ("cluster", odd)]
+    assert told_once(notes) == [f"cluster: {own}", f"cluster, summarize: {odd}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,6 +15,14 @@ from outcrop.models.offline.tables import Tables
 from outcrop_schemas import limits
 
 PLANNED_BY = "Planned by the offline model (no language model)"
+
+
+def told_once(notes: Iterable[tuple[str, str]]) -> list[str]:
+    """Each note once, with the tools that have it: what is odd about a table is found by all that read it."""
+    tools: dict[str, dict[str, None]] = {}
+    for tool, note in notes:
+        tools.setdefault(note, {})[tool] = None
+    return [f"{', '.join(names)}: {note}" for note, names in tools.items()]
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,9 @@ class LeadReport:
         status = "error" if not done else "partial" if blockers else "success"
         findings = [f"{PLANNED_BY}: {self._planned(specialists)}", *self.tables.notes, *self.plan.notes]
         findings += [_finding(record) for record in done]
-        findings += [f"{record.step.card.name}: {note}" for record in done if record.done for note in record.done.notes]
+        findings += told_once(
+            (record.step.card.name, note) for record in done if record.done for note in record.done.notes
+        )
         return {
             "status": status,
             "summary": cut(self._summary(done, blockers), limits.SUMMARY_CHARS),

@@ -67,10 +67,9 @@
     if (large) { event.preventDefault(); enlarge(large); return; }
     const row = figure && document.getElementById(figure.hash.slice(1));
     if (row) { event.preventDefault(); explain(row, figure.firstChild.textContent); return; }
-    // What a link leads to is shown, whatever was searched for.
-    // Links of a drawing have no `hash`.
-    const inside = event.target.closest("a[href^='#']")?.getAttribute("href").slice(1);
-    if (inside && document.getElementById(inside)?.hidden) {
+    // What a link leads to is shown, whatever was searched for. Those of the timeline are of SVG, and have no hash.
+    const inside = event.target.closest("a[href^='#']");
+    if (inside && document.getElementById(inside.getAttribute("href").slice(1))?.hidden) {
       for (const id of ["query", "by-status", "by-specialist"]) if (one(id)) one(id).value = "";
       sift();
     }
