@@ -18,6 +18,8 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from installed import shim
+
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -100,7 +102,8 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     write_tables(work, has_assays=page.name in OF_ASSAYS)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OUTCROP_", "PYTEST"))}
     environment["BROWSER"] = "true"  # what is to be opened in a browser is opened in none
-    environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
+    shim(programs)
+    environment["PATH"] = os.pathsep.join((str(programs), str(BIN), environment["PATH"]))
     return subprocess.run(
         ["bash", "-c", program], cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=540,

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,23 +64,30 @@ pytestmark = [
 ]
 
 
+def run_in(workspace: Path, layer: str | None, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `outcrop` in the workspace where this layer is broken (None: where nothing is)."""
+    broken = [sys.executable, "-c", BROKEN, layer] if layer else []
+    return subprocess.run(
+        [*broken, OUTCROP, *arguments],
+        cwd=workspace,
+        env={**os.environ, "OUTCROP_BUBBLEWRAP": "0", **environment},
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+
 @pytest.fixture
 def run(workspace: Path) -> Any:
-    """Run `outcrop` in the workspace where this layer is broken (None: where nothing is)."""
+    """The same in the test's workspace."""
+    return partial(run_in, workspace)
 
-    def run(layer: str | None, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        broken = [sys.executable, "-c", BROKEN, layer] if layer else []
-        return subprocess.run(
-            [*broken, OUTCROP, *arguments],
-            cwd=workspace,
-            env={**os.environ, "OUTCROP_BUBBLEWRAP": "0", **environment},
-            capture_output=True,
-            text=True,
-            timeout=150,
-            check=False,
-        )
 
-    return run
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What is isolated by what where no layer is broken."""
+    return json.loads(run_in(tmp_path_factory.mktemp("whole"), None, "doctor", "--json").stdout)["isolation"]
 
 
 @pytest.fixture
@@ -105,11 +113,10 @@ BREAKS = [
 
 @pytest.mark.parametrize(("layer", "lost"), BREAKS, ids=[layer for layer, _ in BREAKS])
 def test_a_missing_layer_is_said_and_what_needs_it_is_refused(
-    run: Any, command: list[str], layer: str, lost: dict[str, str]
+    run: Any, command: list[str], whole: Any, layer: str, lost: dict[str, str]
 ) -> None:
     if layer == "capabilities" and os.geteuid() != 0:
         pytest.skip("only root has capabilities to lose")
-    whole = json.loads(run(None, "doctor", "--json").stdout)["isolation"]
     found = run(layer, "doctor", "--json")
     report = json.loads(found.stdout)
     # A missing layer is no fault of the installation: dispatches run, and say so.

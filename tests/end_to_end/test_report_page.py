@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from browser import DESK, PHONE, chromium, opened, overflow, serious_faults
+from installed import OUTCROP
 from made_runs import answer, made, outcome, said
 
 from outcrop.recovery import open_run
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[2]
-OUTCROP = Path(sys.executable).parent / "outcrop"
 DEMO = (
     "Remove duplicate rows, summarise alcohol and proline, cluster the samples into 3 groups on alcohol, flavanoids "
     "and color_intensity, and plot the groups"

@@ -11,6 +11,7 @@ import pytest
 from servers.messages_api import MODELS, MessagesApi
 from servers.rate_limits import RequestLimit
 from servers.turns import Body, answer, call
+from warm import warm
 
 from outcrop import Pool
 from outcrop.gateway import Gateway, QueueClock
@@ -36,7 +37,9 @@ async def test_sixteen_specialists_share_five_requests_in_three_seconds(serving:
 
     api = serving(limit=RequestLimit(5, 3.0))
     api.script = script
-    async with Pool(workers=AGENTS, model={"default": AnthropicModel(MODELS[0])}, workspace=workspace) as pool:
+    async with Pool(
+        workers=AGENTS, model={"default": AnthropicModel(MODELS[0])}, workspace=workspace, launcher=warm()
+    ) as pool:
         # Each has less time than it must queue.
         work = [pool.dispatch("analytics", f"look, number {number}", timeout=15) for number in range(AGENTS)]
         outcomes = await asyncio.gather(*work)

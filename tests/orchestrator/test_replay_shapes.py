@@ -7,13 +7,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from installed import outcrop
 
 from outcrop import Pool, Run, ScriptedModel
 from outcrop.again import run_again
@@ -386,10 +386,9 @@ async def test_runs_of_more_than_twenty_shapes_are_rebuilt_and_make_the_same_fil
         assert (shape, differing) == (shape, [])
         ended = {step.agent for step in steps(record) if step.what == "outcome"}
         assert (shape, ended) == (shape, {outcome.dispatch_id for outcome in record.outcomes})
-    command = [Path(sys.executable).parent / "outcrop", "replay", "--verify", "--workspace", place.folder]
     for shape, record in records:
         if shape in BY_COMMAND:
-            said = await asyncio.to_thread(subprocess.run, [*command, record.folder.run_id], capture_output=True)
+            said = await asyncio.to_thread(outcrop, place.folder, "replay", "--verify", record.folder.run_id)
             assert (shape, said.returncode) == (shape, 0), said.stdout
     for shape, record in records:
         has_files = record.answer and record.answer.status != "cancelled" and record.answer.artifacts
