@@ -18,7 +18,7 @@ from outcrop.figures import valid_claims
 from outcrop.launching import Child
 from outcrop.launching.environment import signal_name
 from outcrop.order import Order, Services
-from outcrop.properties import IsolationSet, of_launch, unproven, with_outside
+from outcrop.properties import IsolationSet, of_launch, unlaunched, unproven, with_outside
 from outcrop.settle import Observed, errors_of, status_of, warnings_of
 from outcrop.spill import sha256_of_bytes
 from outcrop.starting import Start
@@ -135,7 +135,7 @@ class Conclusion:
         """What was proved for launches like this one; nothing for one that never was."""
         child = self.child
         if child is None:
-            return unproven("it was not started")
+            return unlaunched()
         try:
             async with asyncio.timeout(self.due.seconds_to_settle()):
                 found = of_launch(child.proved or await self.services.proof.get(child.kind), child.layers)

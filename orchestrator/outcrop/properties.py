@@ -9,6 +9,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.outcome import ISOLATION_PROPERTIES, Isolation
 
 IsolationSet = dict[str, Isolation]
+_UNLAUNCHED = "it was not started"
 # What each property rests on (of alternatives one is enough), which attempts of the probe must be refused, and how it
 # is brought about: without words of its own, by the alternatives that were taken.
 _RESTS_ON: dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...], str]] = {
@@ -64,6 +65,16 @@ def with_outside(found: IsolationSet, networked: Sequence[str]) -> IsolationSet:
         return found
     told = f"{denied.by}; but it may call what has the network by outcrop.toml: {', '.join(networked)}"
     return {**found, "network_denied": Isolation(active=False, by=told, proof=denied.proof)}
+
+
+def unlaunched() -> IsolationSet:
+    """Of a dispatch that launched nothing: there was nothing to hold."""
+    return unproven(_UNLAUNCHED)
+
+
+def is_of_a_launch(found: Mapping[str, Isolation]) -> bool:
+    """Whether this says something of a process that there was."""
+    return any(each.by != _UNLAUNCHED for each in found.values())
 
 
 def unproven(reason: str) -> IsolationSet:

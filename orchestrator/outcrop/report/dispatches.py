@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from outcrop.properties import is_of_a_launch
 from outcrop.records import Entry
 from outcrop.recovery import RunRecord
 from outcrop_schemas import limits, wire
@@ -179,7 +180,7 @@ def _fact(dispatch_id: str, start: Mapping[str, Any], begun: float, outcome: Out
         usage=outcome.usage,
         launch=outcome.launch,
         exit=_exit(outcome),
-        isolation={name: found.model_dump() for name, found in outcome.isolation.items()},
+        isolation=_isolation(outcome),
         **told,
     )
 
@@ -187,6 +188,12 @@ def _fact(dispatch_id: str, start: Mapping[str, Any], begun: float, outcome: Out
 def tokens_of(usage: Mapping[str, Any]) -> int:
     """All tokens, read and written. What a COMMAND says of them may be anything."""
     return sum(value for name in _TOKENS if isinstance(value := usage.get(name), int) and value > 0)
+
+
+def _isolation(outcome: Outcome) -> dict[str, Any]:
+    """What was proved of its process; one that was never launched, such as one cancelled while it waited, had none."""
+    found = outcome.isolation
+    return {name: each.model_dump() for name, each in found.items()} if is_of_a_launch(found) else {}
 
 
 def _exit(outcome: Outcome) -> str:

@@ -217,7 +217,7 @@ class Application:
 
 def _number(given: str) -> int | None:
     """A whole number of a query; None for anything else."""
-    return int(given) if given.isdecimal() and len(given) < 10 else None
+    return int(given) if given.isdecimal() and len(given) < 16 else None
 
 
 def _asked_for(request: Request) -> str:

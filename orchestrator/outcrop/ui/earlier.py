@@ -40,9 +40,9 @@ class Rows:
 
 
 def earlier(follower: Follower, before: int | None, status: str | None, words: str) -> Rows:
-    """One page. Raises JournalError."""
+    """One page; of those that wait it begins at `before`. Raises JournalError."""
     if status == WAITING:
-        return _waiting(follower, words.casefold().split())
+        return _waiting(follower, before or 0, words.casefold().split())
     rows: list[Row] = []
     unended = RUNNING if is_held(follower.path) else INTERRUPTED
     statuses = statuses_meant(status or "", unended)
@@ -66,14 +66,17 @@ def statuses_meant(status: str, unended: str) -> Collection[str] | None:
     return {status, RUNNING} if status == unended else {status}.intersection(STATUSES)
 
 
-def _waiting(follower: Follower, wanted: Sequence[str]) -> Rows:
-    """Those that wait for a place, the first that will have one first; as many as a page has."""
+def _waiting(follower: Follower, since: int, wanted: Sequence[str]) -> Rows:
+    """Those that wait for a place, the first that will have one first: by where in the journal it is recorded, which
+    stays while others begin."""
     rows: list[Row] = []
-    places = list(follower.waiting.values()) if is_held(follower.path) else []
+    waiting = list(follower.waiting.values()) if is_held(follower.path) else []
+    places = [place for place in waiting if place.at >= since]
     until = time.monotonic() + limits.UI_SEARCH_SECONDS
     for place in places:
-        if len(rows) == limits.UI_DISPATCHES_PAGE or time.monotonic() > until:
-            break
+        is_out_of_time = time.monotonic() > until
+        if len(rows) == limits.UI_DISPATCHES_PAGE or is_out_of_time:
+            return Rows(rows, place.at, is_out_of_time)
         entry, record = follower.read(place)
         if _has(record.body, entry.id, wanted):
             told = "it waits for a place"

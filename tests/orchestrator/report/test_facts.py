@@ -13,6 +13,7 @@ from made_runs import answer, made, outcome, record, said
 
 from outcrop.batch_resume import COUNTED, ENDED, STARTED
 from outcrop.journal import Journal, encode
+from outcrop.properties import unlaunched
 from outcrop.recovery import open_run
 from outcrop.report.facts import RunFacts, facts_of
 from outcrop.report.links import FileLinks
@@ -116,6 +117,16 @@ def test_a_sentence_that_many_say_is_told_once_with_their_number(workspace: Path
 def test_what_a_program_says_of_its_tokens_is_believed_only_where_it_is_a_number(workspace: Path) -> None:
     usage = {"input_tokens": -5, "output_tokens": 7, "cache_read_input_tokens": "many"}
     assert facts(workspace, [outcome(1, usage=usage)]).tokens_spent == 7
+
+
+def test_a_dispatch_that_launched_nothing_says_nothing_of_the_isolation(workspace: Path) -> None:
+    never = {name: each.model_dump() for name, each in unlaunched().items()}
+    held = {name: {"active": True, "by": "Landlock", "proof": "denied"} for name in never}
+    lacked = {name: {"active": False, "by": "the kernel is too old", "proof": None} for name in never}
+    outcomes = [outcome(1, isolation=held), outcome(2, "cancelled", isolation=never), outcome(3, isolation=lacked)]
+    found = facts(workspace, outcomes).setting.isolation
+    assert {(each.held, each.of, each.by) for each in found} == {(1, 2, "the kernel is too old")}
+    assert len(found) == len(never)
 
 
 def test_a_gap_is_told_with_its_fallback(workspace: Path) -> None:

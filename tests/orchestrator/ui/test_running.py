@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from outcrop.batch_resume import STARTED
 from outcrop.cli.main import run as command
 from outcrop.journal import encode
 from outcrop.ledger import RESERVED, SETTLED
+from outcrop.records import WAITS
 from outcrop.ui.app import Application
 from outcrop.workspace import Workspace
 from outcrop_schemas.journal import RecordType
@@ -247,6 +249,28 @@ def test_what_has_no_end_is_found_by_the_status_that_it_is_told_with(server: Liv
         fcntl.flock(held, fcntl.LOCK_EX)
         again = [found(status) for status in ("interrupted", "running", "success", "nonsense")]
     assert again == [False, True, False, False]
+
+
+def test_all_that_wait_are_had_by_pages_also_while_some_begin(server: Live, workspace: Path) -> None:
+    folder = made(workspace, kind="pool")
+    ids = [f"d{number:04d}-0" for number in range(1, 251)]
+    waits = {"kind": WAITS, "specialist": "mine", "objective": "o"}
+    with folder.journal.open("ab") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        journal.writelines(encode("event", number, name, AT, waits) for number, name in enumerate(ids, 1))
+        journal.flush()
+        found: list[str] = []
+        page: str | None = "earlier?status=waiting"
+        while page:
+            text = server.ask(f"run/{folder.run_id}/{page}").text
+            found += re.findall(r'<th scope="row">(d\d+)<', text)
+            following = re.search(r'rel="next" href="([^"]+)"', text)
+            page = following and following[1].replace("&amp;", "&")
+            # Those of the first page have their places by now.
+            begins = {"specialist": "mine", "objective": "o"}
+            journal.write(encode("start", len(ids) + len(found), ids[len(found) // 100], AT, begins))
+            journal.flush()
+    assert found == [name.partition("-")[0] for name in ids]
 
 
 async def test_what_is_logged_has_no_token(workspace: Path, caplog: pytest.LogCaptureFixture) -> None:
