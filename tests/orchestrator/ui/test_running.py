@@ -209,9 +209,9 @@ def test_who_looks_at_a_run_that_is_removed_is_told(server: Live, workspace: Pat
     events.close()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("kind", "left"), [("batch", "1 job"), ("pool", "1")])
+@pytest.mark.parametrize(("kind", "left", "going"), [("batch", "1 job begun", "1 job"), ("pool", "1", "1")])
 def test_nothing_is_under_way_in_a_run_whose_orchestrator_is_gone(
-    server: Live, workspace: Path, kind: str, left: str
+    server: Live, workspace: Path, kind: str, left: str, going: str
 ) -> None:
     started = {"kind": STARTED, "job": "a", "line": 1, "run_id": "none"}
     folder = made(workspace, kind=kind, pending=kind == "pool", events=[started] if kind == "batch" else [])
@@ -221,7 +221,7 @@ def test_nothing_is_under_way_in_a_run_whose_orchestrator_is_gone(
     assert "under way" not in server.ask(f"run/{folder.run_id}/").text
     with folder.journal.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        assert f">{left}, 1 under way<" in server.ask("").text
+        assert f">{going}, 1 under way<" in server.ask("").text
 
 
 @pytest.mark.parametrize("page", ["earlier", "jobs"])
