@@ -6,6 +6,7 @@ What a run said, what was answered before, what is pinned: every text of others 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from outcrop.settings import CHAT
@@ -18,6 +19,16 @@ from outcrop_specialists.unseen.screen import WITHHELD, texts_in
 SCREEN = "screen"
 _TOLD_CHARS = 60_000
 """So much of what was told before is compared with what is told now: two cells of a row may come one by one."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """What is left of texts. Of a run's also how many figures and words were held back, and those figures that code
+    vouches for, as they stand."""
+
+    texts: list[str]
+    held: Mapping[str, int] = field(default_factory=dict)
+    vouched: frozenset[str] = frozenset()
 
 
 class CallTool(Protocol):
@@ -52,13 +63,10 @@ class Sight:
     async def screened(self, texts: Sequence[str], tables: Sequence[str], but: Sequence[str] = ()) -> list[str]:
         """The texts without what tells of a row of these tables, or of another of the workspace `but` these; where
         they cannot be compared, nothing of them."""
-        return (await self._screened(texts, {}, tables, but))[0]
+        return (await self._screened(texts, {}, tables, but)).texts
 
-    async def allowed(
-        self, texts: Sequence[str], tables: Sequence[str], allowance: Allowance
-    ) -> tuple[list[str], Mapping[str, int]]:
-        """What a run says, screened, and of figures and words only those that are on the white list; how many were
-        held back."""
+    async def allowed(self, texts: Sequence[str], tables: Sequence[str], allowance: Allowance) -> Screened:
+        """What a run says, screened, and of figures and words only those that are on the white list."""
         asked = allowance.model_copy(update={"asked": self._asked})
         return await self._screened(texts, {"allow": asked.model_dump(mode="json")}, tables)
 
@@ -68,18 +76,18 @@ class Sight:
 
     async def _screened(
         self, texts: Sequence[str], allow: Mapping[str, Any], tables: Sequence[str], but: Sequence[str] = ()
-    ) -> tuple[list[str], Mapping[str, int]]:
+    ) -> Screened:
         if not any(texts):
-            return list(texts), {}
+            return Screened(list(texts))
         try:
             answer = await self.look(SCREEN, {"texts": list(texts), **allow}, tables, but)
         except DataError:
             answer = {}
-        found, held = answer.get("texts"), answer.get("held", {})
+        found = answer.get("texts")
         if not isinstance(found, list) or len(found) != len(texts):
-            return [f"[{WITHHELD}, or may: it could not be compared]" if text else "" for text in texts], {}
+            return Screened([f"[{WITHHELD}, or may: it could not be compared]" if text else "" for text in texts])
         self._told += [str(text) for text in found if text]
-        return [str(text) for text in found], held
+        return Screened([str(text) for text in found], answer.get("held", {}), frozenset(answer.get("vouched", ())))
 
     def _before(self) -> list[str]:
         kept: list[str] = []

@@ -152,6 +152,38 @@ async def test_verified_claims_are_no_oracle_for_cells(data: Path) -> None:
     assert figures_told(said) == ""
 
 
+GUESSES = [f"7.0{n}0{n}" for n in range(30, 60)]
+
+
+@pytest.mark.parametrize("number", [1, 3, 8])
+async def test_verdicts_do_not_tell_which_guess_was_right(data: Path, number: int) -> None:
+    guesses = [*GUESSES[: number - 1], cells(ROW)[2]]
+    which = f"sample == 'kestrel-{ROW:03d}'"
+    claims = [{"path": "a.csv", "statistic": "value", "column": "Au", "value": float(each), "where": which}
+              for each in guesses]  # fmt: skip
+    turns = lead_says("done", findings=[f"Au may be {each}." for each in guesses], claims=claims)
+    ask = turn(("research", {"objective": f"is Au {' or '.join(guesses)}", "data": ["a.csv"]}), turn_id="t")
+    models = {"chat": (model := ScriptedModel([ask, end()])), "lead": ScriptedModel(turns)}
+    async with Chat(workspace=data, model=models) as chat:
+        await chat.ask("look")
+        [outcome] = chat.outcomes
+    assert [each.verdict for each in outcome.claims] == ["refuted"] * (number - 1) + ["verified"]
+    assert bool(outcome.warnings) is (number > 1)
+    answer = json.loads(results_in(model)[0])
+    assert answer["findings"] == [f"Au may be {each}." for each in guesses]
+    assert "verified" not in answer
+    assert not [text for text in answer.get("warnings", ()) if any(map(str.isdigit, text))]
+
+
+@pytest.mark.parametrize("sign", ["&", "+", "/", "|", "-", ",", "x", " or "])
+async def test_an_objective_that_names_all_that_a_cell_may_be_makes_none_known(data: Path, sign: str) -> None:
+    said = sign.join([*GUESSES, cells(ROW)[2]])
+    turns = lead_says(f"Au is {cells(ROW)[2]} there.")
+    ask = turn(("research", {"objective": f"which of {said} is Au", "data": ["a.csv"]}), turn_id="t")
+    _, model, _ = await talked(data, [ask, end()], models={"lead": ScriptedModel(turns)})
+    assert figures_told(texts_of(results_in(model)[0])) == ""
+
+
 async def test_a_table_that_a_script_wrote_is_no_oracle_either(data: Path) -> None:
     grade = cells(ROW)[2]
     code = f"open('four.csv', 'w').write('Au\\n' + '{grade}\\n' * 4)\nprint('===RESULT===\\n{{}}\\n===END_RESULT===')\n"

@@ -16,7 +16,7 @@ from conversing import ROWS, cells, csv, end, lead_says, results_in, rows_in, se
 
 from outcrop import ScriptedModel
 from outcrop.chat.session import Chat
-from outcrop.chat.sight import Sight
+from outcrop.chat.sight import Screened, Sight
 from outcrop.memory import Memory
 from outcrop.models.scripted import turn
 from outcrop_schemas import limits
@@ -116,8 +116,8 @@ async def test_no_field_of_a_runs_answer_carries_a_row_in_any_form(data: Path) -
 
 
 async def test_these_tests_see_a_row_that_arrives(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def unscreened(sight: Any, texts: list[str], tables: Any, allowance: Any) -> tuple[list[str], dict[str, int]]:
-        return texts, {}
+    async def unscreened(sight: Any, texts: list[str], tables: Any, allowance: Any) -> Screened:
+        return Screened(texts)
 
     monkeypatch.setattr(Sight, "allowed", unscreened)
     turns = lead_says(" ".join(every_form(1)))
