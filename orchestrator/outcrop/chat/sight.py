@@ -17,8 +17,9 @@ from outcrop_specialists.unseen.looking import LOOK
 from outcrop_specialists.unseen.screen import WITHHELD, texts_in
 
 SCREEN = "screen"
-_TOLD_CHARS = 60_000
-"""So much of what was told before is compared with what is told now: two cells of a row may come one by one."""
+_TOLD_CHARS = 600_000
+"""So much of what was told before is compared with what is told now: two cells of a row may come one by one. It is
+what a window of 200,000 tokens holds."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ class Sight:
         kept: list[str] = []
         left = _TOLD_CHARS
         for text in reversed(self._told):
-            left -= len(text)
-            if left < 0:
+            if left <= 0:
                 break
-            kept.append(text)
+            kept.append(text[-left:])
+            left -= len(text)
         return kept
