@@ -5,7 +5,7 @@ What a run said, what was answered before, what is pinned: every text of others 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,6 +20,8 @@ SCREEN = "screen"
 _TOLD_CHARS = 600_000
 """So much of what was told before is compared with what is told now: two cells of a row may come one by one. It is
 what a window of 200,000 tokens holds."""
+_BATCH_CHARS = 40_000
+"""So much of texts goes into one call: an answer of more than 20,000 tokens would be put aside."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,28 @@ class Screened:
     texts: list[str]
     held: Mapping[str, int] = field(default_factory=dict)
     vouched: frozenset[str] = frozenset()
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in pieces of as much as one answer holds, cut between lines where there are any."""
+    pieces: list[str] = []
+    while len(text) > _BATCH_CHARS:
+        end = text.rfind("\n", 0, _BATCH_CHARS) + 1 or _BATCH_CHARS
+        pieces.append(text[:end])
+        text = text[end:]
+    return [*pieces, text]
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts by as many as one answer holds. What was shown of one batch is known when the next is compared."""
+    batch: list[str] = []
+    for text in texts:
+        if batch and sum(map(len, batch)) + len(text) > _BATCH_CHARS:
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
 
 
 class CallTool(Protocol):
@@ -64,7 +88,12 @@ class Sight:
     async def screened(self, texts: Sequence[str], tables: Sequence[str], but: Sequence[str] = ()) -> list[str]:
         """The texts without what tells of a row of these tables, or of another of the workspace `but` these; where
         they cannot be compared, nothing of them."""
-        return (await self._screened(texts, {}, tables, but)).texts
+        cut = [_pieces(text) for text in texts]
+        found: list[str] = []
+        for some in _batches([piece for pieces in cut for piece in pieces]):
+            found += (await self._screened(some, {}, tables, but)).texts
+        shown = iter(found)
+        return ["".join(next(shown) for _ in pieces) for pieces in cut]
 
     async def allowed(self, texts: Sequence[str], tables: Sequence[str], allowance: Allowance) -> Screened:
         """What a run says, screened, and of figures and words only those that are on the white list."""

@@ -247,7 +247,7 @@ async def test_cells_do_not_meet_however_much_was_told_between(data: Path) -> No
     attach = ["one.md", "two.md", "three.md"]
     _, model, folder = await talked(data, [ask, end()], models={"lead": lead}, attach=attach)
     assert "alderd" in sent(folder)[0]
-    assert len(sent(folder)[0]) > 60_000
+    assert len(sent(folder)[0]) > 100_000
     assert "basind" not in results_in(model)[0]
 
 
