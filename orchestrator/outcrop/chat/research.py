@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
+from outcrop import figures
 from outcrop.chat.sight import Sight
 from outcrop.records import read
 from outcrop.runs import RunFolder
@@ -21,6 +21,8 @@ _NOT_SHOWN = (
     "whole column, of a group or of rows that the user's own words choose is shown to you, and no cell. The user sees "
     "the run's own answer whole; say so, and do not guess them."
 )
+REFUTED = "figures of this answer are refuted by their tables; the user is told which"
+"""Which ones, and what stands in the tables, would tell of any cell whether a guess of it is right."""
 _LISTS = ("findings", "recommendations", "blockers", "errors", "warnings")
 
 
@@ -37,14 +39,15 @@ async def seen(outcome: RunOutcome, tables: list[str], sight: Sight) -> dict[str
     """The answer of a run for the chat: nothing of the specialists' results, of its texts no row, and of figures those
     that code vouches for."""
     artifacts = outcome.artifacts[: limits.CHAT_ARTIFACTS]
-    texts = [outcome.summary, *(text for name in _LISTS for text in getattr(outcome, name))]
+    said = {name: getattr(outcome, name) for name in _LISTS} | {"warnings": _warnings(outcome)}
+    texts = [outcome.summary, *(text for name in _LISTS for text in said[name])]
     named = [text for artifact in artifacts for text in (artifact.path, artifact.title)]
-    shown_texts, held = await sight.allowed([*texts, *named], tables, _allowance(outcome))
-    screened = iter(shown_texts)
+    passed = await sight.allowed([*texts, *named], tables, _allowance(outcome))
+    screened = iter(passed.texts)
     summary = next(screened)
-    lists = {name: [next(screened) for _ in getattr(outcome, name)] for name in _LISTS}
+    lists = {name: [next(screened) for _ in said[name]] for name in _LISTS}
     shown: dict[str, Any] = {"run_id": outcome.run_id, "status": outcome.status, "summary": summary, **lists}
-    shown["figures"] = _verdicts(outcome, {"summary": summary} | _findings(lists["findings"]))
+    shown["verified"] = _verified(outcome, {"summary": summary} | _findings(lists["findings"]), passed.vouched)
     shown["artifacts"] = [
         {
             **({"path": path} if (path := next(screened)) == artifact.path else {"path": NO_NAME}),
@@ -56,8 +59,8 @@ async def seen(outcome: RunOutcome, tables: list[str], sight: Sight) -> dict[str
     ]
     # Names of specialists are the lead's to choose from a list; they are no text of theirs.
     shown["dispatches"] = dict(Counter(f"{line.specialist}: {line.status}" for line in outcome.dispatches))
-    if any(held.values()):
-        shown["not_shown"] = _NOT_SHOWN.format(figures=held.get("figures", 0), words=held.get("words", 0))
+    if any(passed.held.values()):
+        shown["not_shown"] = _NOT_SHOWN.format(figures=passed.held.get("figures", 0), words=passed.held.get("words", 0))
     return {name: value for name, value in shown.items() if value}
 
 
@@ -76,16 +79,19 @@ def _findings(findings: list[str]) -> dict[str, str]:
     return {f"findings[{number}]": text for number, text in enumerate(findings)}
 
 
-def _verdicts(outcome: RunOutcome, shown: dict[str, str]) -> dict[str, list[str]]:
-    """The figures that are shown, by what came of computing them again."""
-    found: dict[str, list[str]] = {}
-    for figure in _standing(outcome, shown):
-        found.setdefault(figure[1], []).append(figure[0])
-    return found
+def _warnings(outcome: RunOutcome) -> list[str]:
+    """The warnings, but for what is refuted: there the cells stand."""
+    refuted = set(figures.told(outcome.figures, outcome.claims))
+    kept = [warning for warning in outcome.warnings if warning not in refuted]
+    return [*kept, *([REFUTED] if refuted else [])]
 
 
-def _standing(outcome: RunOutcome, shown: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _verified(outcome: RunOutcome, shown: dict[str, str], vouched: frozenset[str]) -> list[str]:
+    """The figures that are shown because they were computed again. Of one that the chat only guessed, the verdict
+    would say whether it guessed right."""
     standing = {where: {each.text for each in figures_in(text)} for where, text in shown.items()}
-    for figure in outcome.figures:
-        if figure.text in standing.get(figure.where, ()):
-            yield figure.text, figure.verdict
+    return [
+        figure.text
+        for figure in outcome.figures
+        if figure.verdict == "verified" and figure.text in vouched and figure.text in standing.get(figure.where, ())
+    ]

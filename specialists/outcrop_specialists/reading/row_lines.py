@@ -31,6 +31,17 @@ _TAG = re.compile(r"<(\w[\w:.-]*)[^>]*>[^<]{0,80}</\1>")
 _JSON = re.compile(r"\s*[\[{].*[0-9\"'].*[\]}],?\s*")
 _CELL_TAG = re.compile(r"<(?:td|th|tr|li|row|cell|item|dt|dd|text)\b", re.IGNORECASE)
 _ELEMENT = re.compile(r"<(\w[\w:.-]*)(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*')){2,}\s*/?>")
+_OPENED = re.compile(r"<(\w[\w:.-]*)(\s[^<>]*)?>")
+_OF_PROSE = frozenset((
+    "a", "abbr", "b", "blockquote", "body", "br", "code", "div", "em", "figure", "font", "footer", "head", "header",
+    "h1", "h2", "h3", "h4", "h5", "h6", "hr", "html", "i", "img", "link", "main", "meta", "nav", "ol", "p", "path",
+    "pre", "rect", "s", "script", "section", "small", "span", "strong", "style", "sub", "sup", "svg", "title", "u",
+    "ul",
+))  # fmt: skip
+"""Tags of running text and of drawings."""
+_OBJECTS = re.compile(r"\{[^{}]*:[^{}]*\}\s*,\s*\{[^{}]*:")
+_ENCODED = re.compile(r"(?![-_/+]{9})[A-Za-z0-9+/_-]{200}")
+"""A word that nobody reads: base64 or the like, which may be a file."""
 _TUPLES = re.compile(r"\([^()]+,[^()]+\)\s*[,;]\s*\([^()]+,[^()]+\)|\[[^\[\]]+,[^\[\]]+\]\s*,\s*\[[^\[\]]+,[^\[\]]+\]")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # What parts cells as well as the delimiters that readers know.
@@ -143,7 +154,9 @@ def is_row(line: str) -> bool:
     if len(_CELL_TAG.findall(line)) >= LEAST_CELL_TAGS or _SQL_ROW.match(line) or _TUPLE.fullmatch(line):
         return True
     elements = Counter(_ELEMENT.findall(line))
-    if (elements and max(elements.values()) >= LEAST_CELL_TAGS) or _TUPLES.search(line):
+    if (elements and max(elements.values()) >= LEAST_CELL_TAGS) or _TUPLES.search(line) or _OBJECTS.search(line):
+        return True
+    if _has_records_in_tags(line) or _ENCODED.search(line):
         return True
     words = [word for word in SPLIT.split(line.strip()) if word]
     with_digit = sum(_DIGIT.search(word) is not None for word in words)
@@ -157,6 +170,15 @@ def is_row(line: str) -> bool:
     cells = max((_split(line, delimiter) for delimiter in DELIMITERS), key=len)
     figures = sum(_DIGIT.search(cell) is not None for cell in cells)
     return len(cells) >= 3 and 2 * figures >= len(cells) and all(len(cell.split()) <= CELL_WORDS for cell in cells)
+
+
+def _has_records_in_tags(line: str) -> bool:
+    """Whether tags that are no markup of prose come again and again, several of them or with attributes:
+    `<r><a>x</a><b>y</b></r>`."""
+    opened = [(name, bool(rest.strip(" /"))) for name, rest in _OPENED.findall(line) if name.lower() not in _OF_PROSE]
+    times = Counter(name for name, _ in opened)
+    often = {name for name, count in times.items() if count >= KEY_TIMES}
+    return len(often) > 1 or any(name in often and has_more for name, has_more in opened)
 
 
 def _split(line: str, delimiter: str) -> list[str]:

@@ -36,6 +36,7 @@ _PART_LETTERS = 3
 _PIECE = re.compile(r"[^\s,;=()\[\]{}<>|\"“”„‘’]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _ALNUM = re.compile(r"[^\W_]+")
 _ENDS = "'`*_.!?:…"
 _MARKER = re.compile(r"\s*(\d{1,2})[.)](?=\s|$)")
@@ -71,6 +72,10 @@ class Allowed:
         self.held = Shown()
         self.passed: set[float] = set()
         """Figures that were shown."""
+
+        self.vouched: set[str] = set()
+        """Those of them that code vouches for, as they stand. Of others nobody is told whether they are true."""
+
         self._numbers: set[float] = set()
         self._written: set[str] = set()
         self._phrases: set[str] = set()
@@ -79,7 +84,7 @@ class Allowed:
         self._parts: set[str] = set()
         self.know_counts(counts)
         self._hear(words)
-        if len({piece for piece in _with_figures(objective) if piece not in words}) <= OBJECTIVE_FIGURES:
+        if len(_numbers_in(objective) - _numbers_in(words)) <= OBJECTIVE_FIGURES:
             self._hear(plain(objective))
         self._known_words = set(words_of(self.asked))
 
@@ -192,7 +197,10 @@ class Allowed:
             value = float(figure.values[0])
             here = text[: figure.start]
             is_known = figure.values[0] in self._written and not _is_part(text, figures, place)
-            if is_known or self.figures.has(figure, f"{before}{here}", self):
+            is_vouched = self.figures.has(figure, f"{before}{here}", self)
+            if is_vouched:
+                self.vouched.add(figure.text)
+            if is_known or is_vouched:
                 self.passed.add(value)
                 yield figure
 
@@ -233,6 +241,12 @@ class Allowed:
 
 def _with_figures(text: str) -> list[str]:
     return [piece for piece in _PIECE.findall(plain(text)) if any(map(is_figure, piece))]
+
+
+def _numbers_in(text: str) -> set[str]:
+    """Every run of figures in a text, whatever it is joined to: `4.21&4.22` are two."""
+    text = plain(text)
+    return {*_DIGITS.findall(text), *(value for figure in figures_in(text) for value in figure.values)}
 
 
 def _is_part(text: str, figures: Sequence[Cited], place: int) -> bool:

@@ -171,7 +171,10 @@ def _screen(context: ToolContext, asked: LookArguments) -> dict[str, Any]:
     tables.add_others(context, but=asked.but)
     allowed = allowed_by(context, given.allow, asked.tables, tables.frames, given.texts) if given.allow else None
     found: dict[str, Any] = {"texts": screened(given.texts, tables, asked.before, allowed), "unread": tables.unread}
-    return found | ({"held": {"figures": allowed.held.figures, "words": allowed.held.words}} if allowed else {})
+    if allowed is None:
+        return found
+    held = {"figures": allowed.held.figures, "words": allowed.held.words}
+    return {**found, "held": held, "vouched": sorted(allowed.vouched)}
 
 
 _LOOKS: dict[str, Callable[[ToolContext, LookArguments], dict[str, Any]]] = {

@@ -9,6 +9,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from outcrop_schemas import limits
@@ -23,6 +24,7 @@ from outcrop_specialists.tools.inspection.list_files import entries_of
 from outcrop_specialists.tools.lineage import record_of
 from outcrop_specialists.unseen.allowed import Allowed
 from outcrop_specialists.unseen.echo import told
+from outcrop_specialists.unseen.inner import inner_tables
 from outcrop_specialists.unseen.letters import plain
 from outcrop_specialists.unseen.origins import is_of_columns
 from outcrop_specialists.unseen.spoken import spoken
@@ -77,7 +79,7 @@ class Tables:
                 continue
             if len(self.frames) >= limits.SCREEN_TABLES:
                 raise DataError("too many tables")
-            self.frames.append(frame)
+            self.frames += [frame, *islice(inner_tables(frame), limits.SCREEN_TABLES)]
 
 
 def _frames(context: ToolContext, path: str) -> Iterator[pl.DataFrame]:

@@ -8,6 +8,8 @@ nobody wrote freely:
 - its group is one column of words, or one that the user or the objective names
 - its condition compares columns with numbers that the user or the objective names, or with words: anybody could else
   count to any number (`rows where index < 421`)
+- of two conditions, or a group and a condition, each is met by more than `RARE` rows and not by all but so few: of the
+  rows of one sample any condition tells
 - its table is the user's, or was made of such by tools of Outcrop, with parameters of which the same holds
 
 Beside such a figure its column must be named, and beside one of few digits its statistic: 17 is the value of many
@@ -17,6 +19,7 @@ things.
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,7 +29,7 @@ from outcrop_schemas.errors import ArgumentError, OutcropError
 from outcrop_specialists.citing import Cited, cites
 from outcrop_specialists.expressions.tokens import Source, Token, tokens_of
 from outcrop_specialists.naming import distance, is_telling, last_named
-from outcrop_specialists.tools.inspection.claimed_figures import compute, rests_on
+from outcrop_specialists.tools.inspection.claimed_figures import compute, fewest_chosen, rests_on
 from outcrop_specialists.unseen.echo import RARE
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ WHOLE: tuple[Statistic, ...] = (
 )  # fmt: skip
 _WHOLE_PERCENTS = (5, 10, 25, 75, 90, 95)
 _CELLS_READ = 10_000_000
+_LINK = re.compile(r"\s+(?:and|or)\s*$", re.IGNORECASE)
 _COMPARISONS, _MOST_COMPARED = ("<", "<=", ">", ">=", "==", "!="), 2
 
 
@@ -112,7 +116,20 @@ def opens(claim: Claim, table: Table, known: Known) -> bool:
         return False
     if not _is_known_group(claim, table, known) or not (claim.where is None or is_known_condition(claim.where, known)):
         return False
-    return is_of_enough(claim, table)
+    return is_of_enough(claim, table) and _is_of_no_few(claim, table)
+
+
+def _is_of_no_few(claim: Claim, table: Table) -> bool:
+    parts = _conditions(claim.where) if claim.where else []
+    if len(parts) + bool(claim.group) < _MOST_COMPARED:
+        return True
+    ends = [part[0].at for part in parts[1:]]
+    where = claim.where or ""
+    texts = [_LINK.sub("", where[part[0].at : end]) for part, end in zip(parts, [*ends, len(where)], strict=True)]
+    try:
+        return fewest_chosen(table, claim, texts) > RARE
+    except OutcropError:
+        return False
 
 
 def is_of_enough(claim: Claim, table: Table) -> bool:
@@ -133,16 +150,21 @@ def _is_known_group(claim: Claim, table: Table, known: Known) -> bool:
 def is_known_condition(where: str, known: Known) -> bool:
     """Whether a condition only compares columns with numbers that are known, or with words."""
     try:
-        tokens = tokens_of(Source(where, "where"))[:-1]
+        parts = _conditions(where)
     except ArgumentError:
         return False
+    return len(parts) <= _MOST_COMPARED and all(_is_known_comparison(part, known) for part in parts)
+
+
+def _conditions(where: str) -> list[list[Token]]:
+    tokens = tokens_of(Source(where, "where"))[:-1]
     parts: list[list[Token]] = [[]]
     for token in tokens:
         if token.kind == "word" and token.text.lower() in ("and", "or"):
             parts.append([])
         else:
             parts[-1].append(token)
-    return len(parts) <= _MOST_COMPARED and all(_is_known_comparison(part, known) for part in parts)
+    return parts
 
 
 def _is_known_comparison(part: Sequence[Token], known: Known) -> bool:

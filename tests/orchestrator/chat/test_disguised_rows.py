@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -150,6 +151,75 @@ async def test_verified_claims_are_no_oracle_for_cells(data: Path) -> None:
     assert cells(ROW)[2] in outcome.findings[0]
     said = texts_of(results_in(model)[0])
     assert figures_told(said) == ""
+
+
+GUESSES = [f"7.0{n}0{n}" for n in range(30, 60)]
+
+
+@pytest.mark.parametrize("number", [1, 3, 8])
+async def test_verdicts_do_not_tell_which_guess_was_right(data: Path, number: int) -> None:
+    guesses = [*GUESSES[: number - 1], cells(ROW)[2]]
+    which = f"sample == 'kestrel-{ROW:03d}'"
+    claims = [{"path": "a.csv", "statistic": "value", "column": "Au", "value": float(each), "where": which}
+              for each in guesses]  # fmt: skip
+    turns = lead_says("done", findings=[f"Au may be {each}." for each in guesses], claims=claims)
+    ask = turn(("research", {"objective": f"is Au {' or '.join(guesses)}", "data": ["a.csv"]}), turn_id="t")
+    models = {"chat": (model := ScriptedModel([ask, end()])), "lead": ScriptedModel(turns)}
+    async with Chat(workspace=data, model=models) as chat:
+        await chat.ask("look")
+        [outcome] = chat.outcomes
+    assert [each.verdict for each in outcome.claims] == ["refuted"] * (number - 1) + ["verified"]
+    assert bool(outcome.warnings) is (number > 1)
+    answer = json.loads(results_in(model)[0])
+    assert answer["findings"] == [f"Au may be {each}." for each in guesses]
+    assert "verified" not in answer
+    assert not [text for text in answer.get("warnings", ()) if any(map(str.isdigit, text))]
+
+
+@pytest.mark.parametrize("sign", ["&", "+", "/", "|", "-", ",", "x", " or "])
+async def test_an_objective_that_names_all_that_a_cell_may_be_makes_none_known(data: Path, sign: str) -> None:
+    said = sign.join([*GUESSES, cells(ROW)[2]])
+    turns = lead_says(f"Au is {cells(ROW)[2]} there.")
+    ask = turn(("research", {"objective": f"which of {said} is Au", "data": ["a.csv"]}), turn_id="t")
+    _, model, _ = await talked(data, [ask, end()], models={"lead": ScriptedModel(turns)})
+    assert figures_told(texts_of(results_in(model)[0])) == ""
+
+
+GRADES = [float(cells(n)[2]) for n in range(1, 61)]
+OTHERS = [each for n, each in enumerate(GRADES, 1) if n != ROW]
+NAMED = f"sample == 'kestrel-{ROW:03d}'"
+BY_DIFFERENCE: list[dict[str, Any]] = [
+    {"statistic": "sum", "column": "Au", "where": NAMED.replace("==", "!="), "value": round(sum(OTHERS), 6)},
+    {"statistic": "mean", "column": "Au", "where": NAMED.replace("==", "!="), "value": round(sum(OTHERS) / 59, 8)},
+    {"statistic": "sd", "column": "Au", "where": NAMED.replace("==", "!="), "value": round(stdev(OTHERS), 8)},
+    {"statistic": "sum", "column": "Au", "where": "Au < 7.06", "value": round(sum(GRADES[:59]), 6)},
+    {"statistic": "rows", "where": f"{NAMED} and Au > 7.036", "value": 1},
+    {"statistic": "rows", "where": f"Au > 7.036 AND {NAMED}", "value": 1},
+    {"statistic": "rows", "where": f"Au > 7.036 or {NAMED}", "value": 25},
+    {"statistic": "rows", "where": f"Au > 7.036 and {NAMED.replace('==', '!=')}", "value": 24},
+    {"statistic": "rows", "where": "Au > 7.036", "group": {"sample": f"kestrel-{ROW:03d}"}, "value": 1},
+    {"statistic": "sd", "column": "Lone", "value": 83.417 / 60**0.5},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(BY_DIFFERENCE)))
+async def test_no_figure_tells_of_few_rows_by_what_it_leaves_out(data: Path, place: int) -> None:
+    head, *lines = (data / "a.csv").read_text().splitlines()
+    lone = [f"{line},{83.417 if n == ROW else 0}" for n, line in enumerate(lines, 1)]
+    (data / "a.csv").write_text("\n".join([f"{head},Lone", *lone]) + "\n")
+    claim = {"path": "a.csv", **BY_DIFFERENCE[place]}
+    told = f"Of Au, sample and Lone the {claim['statistic']} is {claim['value']:.8g}."
+    turns = lead_says("done", findings=[told], claims=[claim])
+    asked = f"Au above 7.036 or below 7.06, sample kestrel-{ROW:03d}, column Lone"
+    ask = turn(("research", {"objective": asked, "data": ["a.csv"]}), turn_id="t")
+    models = {"chat": (model := ScriptedModel([ask, end()])), "lead": ScriptedModel(turns)}
+    async with Chat(workspace=data, model=models) as chat:
+        await chat.ask("look")
+        [outcome] = chat.outcomes
+    assert [each.verdict for each in outcome.claims] == ["verified"]
+    assert "verified" not in json.loads(results_in(model)[0])
+    # A 1 is shown as the number of data files, which says nothing of the claim.
+    assert figures_told(texts_of(results_in(model)[0])) in ("", "1")[: 1 + (claim["value"] == 1)]
 
 
 async def test_a_table_that_a_script_wrote_is_no_oracle_either(data: Path) -> None:

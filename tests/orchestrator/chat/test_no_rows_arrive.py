@@ -6,7 +6,9 @@ words, places and order. The user's own words are the user's: these tests do not
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from conversing import ROWS, cells, csv, end, lead_says, results_in, rows_in, se
 
 from outcrop import ScriptedModel
 from outcrop.chat.session import Chat
-from outcrop.chat.sight import Sight
+from outcrop.chat.sight import Screened, Sight
 from outcrop.memory import Memory
 from outcrop.models.scripted import turn
 from outcrop_schemas import limits
@@ -116,8 +118,8 @@ async def test_no_field_of_a_runs_answer_carries_a_row_in_any_form(data: Path) -
 
 
 async def test_these_tests_see_a_row_that_arrives(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def unscreened(sight: Any, texts: list[str], tables: Any, allowance: Any) -> tuple[list[str], dict[str, int]]:
-        return texts, {}
+    async def unscreened(sight: Any, texts: list[str], tables: Any, allowance: Any) -> Screened:
+        return Screened(texts)
 
     monkeypatch.setattr(Sight, "allowed", unscreened)
     turns = lead_says(" ".join(every_form(1)))
@@ -183,6 +185,70 @@ async def test_attachments_of_every_kind_show_no_row(data: Path) -> None:
     silent(folder)
     assert "The crew walked in." in sent(folder)[0]
     assert "All went home." in sent(folder)[0]
+
+
+RECORDS = [{"tree": cells(n)[0], "place": cells(n)[1]} for n in range(1, 13)]
+IN_ONE_LINE = {
+    "xml": "<d>" + "".join(f"<r><tree>{r['tree']}</tree><place>{r['place']}</place></r>" for r in RECORDS) + "</d>",
+    "attributes": "<d>" + "".join(f'<r tree="{r["tree"]}">{r["place"]}</r>' for r in RECORDS) + "</d>",
+    "script": f"var x = {json.dumps(RECORDS)};",
+    "keys without quotes": ", ".join(f"{{tree: '{r['tree']}', place: '{r['place']}'}}" for r in RECORDS),
+    "encoded": base64.b64encode(csv().encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("form", IN_ONE_LINE)
+@pytest.mark.parametrize("has_figures", [True, False])
+async def test_a_file_in_one_line_shows_no_row(data: Path, form: str, has_figures: bool) -> None:
+    (data / "a.csv").unlink()
+    text = IN_ONE_LINE[form]
+    if not has_figures and form != "encoded":
+        text = re.sub(r"-?(\d{3})", lambda found: "abcdefghij"[int(found[1]) % 10] * 2, text)
+    (data / "x.txt").write_text(f"As it came.\n{text}\nThat is <b>all</b> of <i>it</i>.\n")
+    _, _, folder = await talked(data, [end()], attach=["x.txt"])
+    first = sent(folder)[0]
+    assert "kestrel" not in first
+    assert text[:40] not in first
+    assert "all" in first
+    assert "As it came." in first
+
+
+NESTED: dict[str, Any] = {
+    "records": {"meta": {"crew": 1}, "found": {"rows": [{"s": cells(n)[0], "at": cells(n)[1]} for n in range(1, 9)]}},
+    "deeper": {"all": [{"day": "a", "rows": [{"x": {"s": cells(n)[0]}, "at": cells(n)[1]} for n in range(1, 9)]}]},
+    "lists": {"head": ["s", "at"], "rows": [list(cells(n)[:2]) for n in range(1, 9)]},
+}
+
+
+@pytest.mark.parametrize("form", NESTED)
+async def test_rows_deep_in_a_json_file_are_compared_too(data: Path, form: str) -> None:
+    (data / "a.csv").unlink()
+    # Letters only: a word with figures is not shown anyhow.
+    text = re.sub(r"-?(\d{3})", lambda found: "abcdefghij"[int(found[1]) % 10] * 2, json.dumps(NESTED[form]))
+    (data / "deep.json").write_text(text)
+    lead = ScriptedModel(lead_says("It is kestrelcc at merlincc. All is well."))
+    ask = turn(("research", {"objective": "look", "data": ["deep.json"]}), turn_id="t")
+    _, model, _ = await talked(data, [ask, end()], models={"lead": lead})
+    said = json.loads(results_in(model)[0])["summary"]
+    assert "kestrelcc" not in said
+    assert "All is well." in said or "could not be read" in said
+
+
+async def test_cells_do_not_meet_however_much_was_told_between(data: Path) -> None:
+    (data / "a.csv").write_text("tree,place\n" + "".join(f"alder{c},basin{c}\n" for c in "bcdfghjklm"))
+    (data / "one.md").write_text("We walked to alderd in the morning.\n")
+    for name in ("two", "three"):
+        said = "".join(
+            f"Of {name} {chr(97 + n % 26)}{chr(97 + n // 26 % 26)} nothing was told.\n\n" for n in range(2200)
+        )
+        (data / f"{name}.md").write_text(said)
+    lead = ScriptedModel(lead_says("It is basind there."))
+    ask = turn(("research", {"objective": "look", "data": ["a.csv"]}), turn_id="t")
+    attach = ["one.md", "two.md", "three.md"]
+    _, model, folder = await talked(data, [ask, end()], models={"lead": lead}, attach=attach)
+    assert "alderd" in sent(folder)[0]
+    assert len(sent(folder)[0]) > 100_000
+    assert "basind" not in results_in(model)[0]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

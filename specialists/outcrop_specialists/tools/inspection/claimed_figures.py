@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from outcrop_schemas.claims import CheckedClaim, Claim, Figure, Verdict
@@ -19,6 +20,7 @@ RULE = (
     "recomputed from the table: agrees within a relative 1e-6, or when the true value rounds to the digits given and "
     "these are no coarser than 0.5 %; whole counts exactly"
 )
+_OF_ALL_VALUES = ("mean", "sum", "weighted_mean", "sd")
 _OF_TWO = ("pearson", "spearman", "weighted_mean")
 
 
@@ -68,8 +70,9 @@ def compute(table: Table, claim: Claim) -> Figure:
 
 
 def rests_on(table: Table, claim: Claim) -> int:
-    """How many rows a figure is of. A count is of all rows; a mean or a sum of so many as share in it, by Kish's
-    effective number (1965): where one value outweighs the others it is that value. Raises ArgumentError."""
+    """How many rows a figure is of. A count is of all rows; a mean, a sum or a deviation of so many as share in it, by
+    Kish's effective number (1965): where one value outweighs the others it is that value. One of nearly all rows is of
+    those that it leaves out, by its difference. Raises ArgumentError."""
     if claim.statistic in (*COUNTS, "share"):
         return table.height
     if claim.column is None:
@@ -79,11 +82,29 @@ def rests_on(table: Table, claim: Claim) -> int:
     if claim.with_column is not None:
         other = numeric(table, claim.with_column, "with_column").filter(rows)
         values = values * other if claim.statistic == "weighted_mean" else values + other
-    found = values.drop_nulls().drop_nans().abs()
-    if claim.statistic not in ("mean", "sum", "weighted_mean"):
+    found = values.drop_nulls().drop_nans()
+    if claim.statistic not in _OF_ALL_VALUES or not len(found):
         return len(found)
-    squares = math.fsum(found**2)
-    return int(math.fsum(found) ** 2 / squares) if squares else len(found)
+    left_out = len(numeric(table, claim.column).drop_nulls().drop_nans()) - len(found)
+    return min(_sharing(found, claim), left_out or len(found))
+
+
+def _sharing(values: pl.Series, claim: Claim) -> int:
+    parts = ((values - math.fsum(values) / len(values)) ** 2 if claim.statistic == "sd" else values).abs()
+    squares = math.fsum(parts**2)
+    return int(math.fsum(parts) ** 2 / squares) if squares else len(values)
+
+
+def fewest_chosen(table: Table, claim: Claim, conditions: Sequence[str]) -> int:
+    """The fewest rows that the group or one of these conditions of a claim chooses, or leaves out, by itself. Raises
+    ArgumentError."""
+    from outcrop_specialists.expressions.computing import rows_where
+
+    chosen = [rows_where(table, each, "where")[0] for each in conditions]
+    if claim.group:
+        chosen.append(_selected(table, claim, with_where=False))
+    counts = [int(rows.sum()) for rows in chosen]
+    return min((each for count in counts for each in (count, (table.height - count) or count)), default=table.height)
 
 
 def compare(claimed: Figure, actual: Figure, *, is_count: bool = False) -> tuple[bool, str]:
