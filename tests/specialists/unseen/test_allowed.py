@@ -113,6 +113,10 @@ def test_other_figures_are_not_in_whatever_way_they_are_written(context: ToolCon
         (claim("percentile", 9.1429, column="Au", percent=18.0), "percentiles of Au"),
         (claim("rows", 17, where="Au < 43"), "rows by Au"),
         (claim("rows", 17, where="Au < (Cu_2 + 43)"), "rows by Au"),
+        (claim("rows", 13, where="hole == 'H1' and Au >= 0.5"), "how many of H1 have Au of at least 0.5?"),
+        (claim("rows", 2, where="hole == 'H9' and Au > 9.5"), "how many of H9 have Au above 9.5?"),
+        (claim("sum", 3162.7, column="Au", where="hole != 'H9'"), "sum of Au by hole"),
+        (claim("sd", 158.11, column="As"), "sd of As"),
         (claim("mean", 25, column="As"), "mean of As"),
         (claim("weighted_mean", 7.0, column="Au", with_column="As"), "mean of Au by As"),
     ],
@@ -130,7 +134,7 @@ def test_a_verified_claim_that_hands_out_a_cell_opens_nothing(
     [
         (claim("mean", 75.2527, column="Au", group={"hole": "H1"}), "mean of Au by hole"),
         (claim("rows", 17, where="Au < 43"), "how many have Au below 43?"),
-        (claim("rows", 13, where="hole == 'H1' and Au >= 0.5"), "how many of H1 have at least 0.5?"),
+        (claim("rows", 11, where="hole == 'H1' and Au >= 4.5"), "how many of H1 have at least 4.5?"),
         (claim("percentile", 9.1429, column="Au", percent=18.0), "percentile 18 of Au"),
     ],
 )
