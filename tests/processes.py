@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import psutil
 
 # For the program of a specialist: leaves a process behind that nothing of its own leads to.
@@ -30,3 +32,9 @@ def is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def begun_since(before: Collection[psutil.Process]) -> list[psutil.Process]:
+    """What this process of pytest has started since then, with all below it; the servers that it keeps are older."""
+    begun = [child for child in psutil.Process().children() if child not in before]
+    return begun + [below for child in begun for below in child.children(recursive=True)]

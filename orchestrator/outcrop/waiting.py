@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,7 @@ from outcrop_schemas import limits
 from outcrop_schemas.errors import JournalError
 
 _log = logging.getLogger(__name__)
+_TOGETHER = 100
 
 
 class Waiting:
@@ -86,31 +88,39 @@ class Queue:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._telling: set[asyncio.Task[None]] = set()
+        self._untold: deque[tuple[Waiting, dict[str, Any]]] = deque()
+        self._telling: asyncio.Task[None] | None = None
 
     @contextmanager
     def told(self, waiting: Waiting, order: Order, watcher: Watcher) -> Iterator[None]:
         """Meanwhile this dispatch waits and then begins; that it left is told where it did not."""
-        said = {"specialist": order.specialist, "objective": shorten(order.objective, limits.HISTORY_OBJECTIVE_CHARS)}
-        self._tell(waiting.dispatch_id, {"kind": WAITS, **said})
+        self._tell(waiting, _waits(order))
         watcher(DispatchWaiting(waiting.dispatch_id, order.specialist, order.objective))
         try:
             yield
         finally:
             if not waiting.has_begun:
-                self._tell(waiting.dispatch_id, {"kind": LEAVES})
+                self._tell(waiting, {"kind": LEAVES})
                 watcher(DispatchLeft(waiting.dispatch_id))
 
     async def close(self) -> None:
         """Wait for what is being recorded."""
         if self._telling:
-            await asyncio.wait(self._telling)
+            await asyncio.wait([self._telling])
 
-    def _tell(self, dispatch_id: str, body: dict[str, Any]) -> None:
+    def _tell(self, waiting: Waiting, body: dict[str, Any]) -> None:
         # Whoever waits for the disk before joining the queue would lose its turn to those that come later.
-        task = asyncio.create_task(self._append(dispatch_id, body))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        self._untold.append((waiting, body))
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        """So many at a time: ten thousand that come at once would each hold a task until the disk has all."""
+        while self._untold:
+            together = [self._untold.popleft() for _ in range(min(len(self._untold), _TOGETHER))]
+            # One that has begun meanwhile has its start record, and would never leave the list again.
+            now = [(each, body) for each, body in together if not (body["kind"] == WAITS and each.has_begun)]
+            await asyncio.gather(*(self._append(each.dispatch_id, body) for each, body in now))
 
     async def _append(self, dispatch_id: str, body: dict[str, Any]) -> None:
         try:
@@ -118,3 +128,9 @@ class Queue:
         except JournalError as error:
             # Its start and its end are what must not be lost; where those cannot be written either, they say so.
             _log.warning("that %s waits is not recorded: %s", dispatch_id, error)
+
+
+def _waits(order: Order) -> dict[str, Any]:
+    # Not in the frame above, which stays for as long as it waits.
+    objective = shorten(order.objective, limits.HISTORY_OBJECTIVE_CHARS)
+    return {"kind": WAITS, "specialist": order.specialist, "objective": objective}

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from processes import DAEMON, is_alive
+from processes import DAEMON, begun_since, is_alive
 
 from outcrop import Pool
 from outcrop.launching import LaunchSpec
@@ -168,25 +168,25 @@ def of_workspace(workspace: Path) -> list[psutil.Process]:
 
 
 async def test_dispatches_leave_descriptors_threads_and_processes_as_they_were(pool: Pool, program: Any) -> None:
-    command = program(DAEMON + "complete()")
+    command, before = program(DAEMON + "complete()"), psutil.Process().children()
     await pool.dispatch("mine", command=command, grace=0.2)
     own = psutil.Process()
-    await supervisors_reaped(own)
+    await supervisors_reaped(before)
     descriptors, threads = own.num_fds(), own.num_threads()
     for _ in range(5):
         await asyncio.gather(*(pool.dispatch("mine", command=command, grace=0.2) for _ in range(4)))
-    await supervisors_reaped(own)
+    await supervisors_reaped(before)
     assert own.num_fds() <= descriptors
     # The executor of the event loop makes threads up to a limit of its own, and keeps them.
     assert own.num_threads() <= threads + min(32, (os.cpu_count() or 1) + 4)
-    assert own.children() == []
+    assert begun_since(before) == []
     assert marked(command[-1]) == []
 
 
-async def supervisors_reaped(own: psutil.Process) -> None:
+async def supervisors_reaped(before: list[psutil.Process]) -> None:
     """A supervisor ends just after its last word; its pidfd is closed when that is noticed."""
     for _ in range(200):
-        if not own.children():
+        if not begun_since(before):
             return
         await asyncio.sleep(0.02)
 

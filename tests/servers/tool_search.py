@@ -123,4 +123,5 @@ def _result_faults(block: Mapping[str, Any], waiting: set[str], provided: set[An
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in re.split(r"[\W_]+", text.lower()) if len(word) > 2}
+    """Those of a text that say something: `are`, `how` and `in` stand in any."""
+    return {word for word in re.split(r"[\W_]+", text.lower()) if len(word) > 3}

@@ -11,7 +11,7 @@ from importlib import import_module
 
 from outcrop.cli.parsing import chat, facts, live, mcp, records, seeing, work
 from outcrop.cli.parsing.shared import EPILOG
-from outcrop.cli.stdout import give_up_stdout, watch_stdout
+from outcrop.cli.stdout import give_up_full_stderr, give_up_stdout, watch_stdout
 from outcrop_schemas.errors import OutputError
 
 UNWRITTEN = 3
@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         with contextlib.suppress(OSError):
             sys.stderr.write(f"outcrop: {error}\n")
         code = UNWRITTEN
+    give_up_full_stderr()
     sys.exit(code)
 
 

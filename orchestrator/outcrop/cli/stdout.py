@@ -1,4 +1,4 @@
-"""The stdout of a command: one that is full, or cannot be written to, is told from every other error of a file."""
+"""The streams of a command: a stdout that cannot be written to is told from every other error of a file."""
 
 from __future__ import annotations
 
@@ -45,3 +45,11 @@ def watch_stdout() -> None:
 def give_up_stdout() -> None:
     """What waits in the buffer goes nowhere at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def give_up_full_stderr() -> None:
+    """What could not be written there goes nowhere at exit, where it would take the place of the exit status."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
