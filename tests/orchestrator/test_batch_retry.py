@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,10 @@ class Deadly:
 
 def kill_specialists() -> None:
     for process in psutil.Process().children(recursive=True):
-        # Not what watches over them.
-        if "/work/d0001" in process.cwd():
-            process.kill()
+        # Not what watches over them, and not what ended meanwhile: the nursery of this process forks others.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "/work/d0001" in process.cwd():
+                process.kill()
 
 
 class Failing:
