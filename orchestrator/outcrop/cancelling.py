@@ -6,9 +6,8 @@ Its orchestrator looks for such files on a timer, while dispatches run only. Wha
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -74,19 +73,18 @@ class Requests:
         self._under_way: set[asyncio.Task[None]] = set()
         self._stuck: set[str] = set()
 
-    @contextlib.contextmanager
-    def heard_for(self, work: Cancellable) -> Iterator[None]:
-        """Meanwhile this dispatch may be cancelled on request."""
+    def hear_for(self, work: Cancellable) -> None:
+        """From now on this dispatch may be cancelled on request."""
         self._works[work.dispatch_id] = work
         if self._timer is None:
             self._look_later()
-        try:
-            yield
-        finally:
-            del self._works[work.dispatch_id]
-            if not self._works and self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
+
+    def forget(self, work: Cancellable) -> None:
+        """It has ended."""
+        del self._works[work.dispatch_id]
+        if not self._works and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     async def close(self) -> None:
         """Wait for what is being recorded, and remove requests that came too late."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -238,19 +238,23 @@ class Desk:
         self._count += 1
         waiting = Waiting(new_dispatch_id(self._count))
         watcher = both(self.watcher, harmless(order.watcher))
-        with self._requests.heard_for(waiting), ExitStack() as told:
-            if is_told := self.shared.places.locked():
-                told.enter_context(self._queue.told(waiting, order, watcher))
+        self._requests.hear_for(waiting)
+        try:
+            if self.shared.places.locked():
+                self._queue.joins(waiting, order, watcher)
             if not is_prepared:
                 order = await self._prepared(order, waiting)
-            if not is_told and self.shared.places.locked():
-                told.enter_context(self._queue.told(waiting, order, watcher))
+                if self.shared.places.locked():
+                    self._queue.joins(waiting, order, watcher)
             async with self.shared.place(self.spans, order.until, waiting) as on_launched:
                 timed = replace(order, timeout_seconds=_left(order.timeout_seconds, order.until))
                 services = replace(self._services, watcher=watcher)
                 work = DispatchWork(timed, waiting.dispatch_id, services, on_launched)
                 waiting.begins(work)
                 return work, order, await see_through(work)
+        finally:
+            self._queue.leaves(waiting, watcher)
+            self._requests.forget(waiting)
 
     async def _prepared(self, order: Order, waiting: Waiting) -> Order:
         """With what it has attached and what outside servers offer it, neither of which counts as its own time."""

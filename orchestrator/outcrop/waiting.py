@@ -29,12 +29,15 @@ _TOGETHER = 100
 class Waiting:
     """One dispatch until it has its place, and the way to its work from then on."""
 
+    # There may be thousands.
+    __slots__ = ("_because", "_has_begun", "_wait", "_work", "dispatch_id", "is_told")
+
     def __init__(self, dispatch_id: str) -> None:
         self.dispatch_id = dispatch_id
         self._because: str | None = None
         self._wait: asyncio.Timeout | None = None
         self._work: DispatchWork | None = None
-        self._has_begun = False
+        self._has_begun = self.is_told = False
 
     @property
     def is_cancelled(self) -> bool:
@@ -91,17 +94,18 @@ class Queue:
         self._untold: deque[tuple[Waiting, dict[str, Any]]] = deque()
         self._telling: asyncio.Task[None] | None = None
 
-    @contextmanager
-    def told(self, waiting: Waiting, order: Order, watcher: Watcher) -> Iterator[None]:
-        """Meanwhile this dispatch waits and then begins; that it left is told where it did not."""
-        self._tell(waiting, _waits(order))
-        watcher(DispatchWaiting(waiting.dispatch_id, order.specialist, order.objective))
-        try:
-            yield
-        finally:
-            if not waiting.has_begun:
-                self._tell(waiting, {"kind": LEAVES})
-                watcher(DispatchLeft(waiting.dispatch_id))
+    def joins(self, waiting: Waiting, order: Order, watcher: Watcher) -> None:
+        """This dispatch waits; told once."""
+        if not waiting.is_told:
+            waiting.is_told = True
+            self._tell(waiting, _waits(order))
+            watcher(DispatchWaiting(waiting.dispatch_id, order.specialist, order.objective))
+
+    def leaves(self, waiting: Waiting, watcher: Watcher) -> None:
+        """It waits no longer; told where it was told to wait and never began."""
+        if waiting.is_told and not waiting.has_begun:
+            self._tell(waiting, {"kind": LEAVES})
+            watcher(DispatchLeft(waiting.dispatch_id))
 
     async def close(self) -> None:
         """Wait for what is being recorded."""
@@ -131,6 +135,5 @@ class Queue:
 
 
 def _waits(order: Order) -> dict[str, Any]:
-    # Not in the frame above, which stays for as long as it waits.
     objective = shorten(order.objective, limits.HISTORY_OBJECTIVE_CHARS)
     return {"kind": WAITS, "specialist": order.specialist, "objective": objective}
