@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from outcrop_schemas.counts import many
 from outcrop_schemas.errors import ArgumentError
 from outcrop_specialists.columns.choice import find_column, find_columns
 from outcrop_specialists.columns.suspicions import suspicions
@@ -97,7 +98,9 @@ def run(context: ToolContext, arguments: Arguments) -> ToolResult:
         "transform": arguments.transform,
         "rule": _rule(arguments),
     }
-    text = f"{pairs} pairs of {len(names)} columns correlated by {arguments.method}{_told(best, target)}"
+    text = (
+        f"{many(pairs, 'pair')} of {many(len(names), 'column')} correlated by {arguments.method}{_told(best, target)}"
+    )
     text += suspicions(table, names)
     claims = [claiming.rows(arguments.path, table.height)]
     if arguments.transform == "none":
